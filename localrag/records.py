@@ -1,0 +1,356 @@
+"""The plain values that travel between the lanes.
+
+A file becomes a `Document` of `Block` spans, a document becomes `Section` and `Chunk` values, a
+query becomes a `SearchState` that the stages widen and narrow, and what comes out is a `Hit` or an
+`Answer`. Offsets are characters (code points) of `Document.text`, half open, from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+__all__ = [
+    "Answer",
+    "Block",
+    "BlockKind",
+    "Candidate",
+    "Chunk",
+    "Citation",
+    "Document",
+    "Hit",
+    "Metadata",
+    "Passage",
+    "Progress",
+    "ProgressCallback",
+    "RankedList",
+    "SearchState",
+    "Section",
+    "Skipped",
+    "Stage",
+    "StageRecord",
+    "StoredChunk",
+    "SyncReport",
+    "Trace",
+]
+
+Metadata = Mapping[str, object]
+"""JSON-compatible properties of a document: front matter, dates, authors."""
+
+BlockKind = Literal["heading", "paragraph", "list_item", "table", "code", "quote", "caption"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A span of a document's text that has one structural role. Blocks are in order, disjoint."""
+
+    kind: BlockKind
+    start: int
+    """First character in `Document.text`."""
+    end: int
+    """One past the last character; the span is not blank and has no blank edges of lines."""
+    heading: str = ""
+    """Plain text of a heading, without markup; empty for other kinds."""
+    level: int = 0
+    """1 to 6 for a heading, 0 otherwise."""
+    page: int | None = None
+    """Page of the source, from 1, where the format has pages."""
+    line: int | None = None
+    """Line of the source file on which the block starts, from 1, where the format has lines."""
+    header_rows: int = 0
+    """Lines at the start of a table that name its columns: repeated when a table must be cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a reader made of one source."""
+
+    text: str
+    """Extracted text; every offset refers to it. Only blank characters lie outside `blocks`."""
+    blocks: tuple[Block, ...]
+    title: str
+    """Front matter title, first top heading, or the file's stem."""
+    media_type: str
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A node of a document's heading tree. Index 0 is the document itself (level 0)."""
+
+    heading: str
+    level: int
+    parent: int | None
+    """Index of the enclosing section in the document's list; None for the root."""
+    first_chunk: int
+    """Ordinal of the first chunk that lies in this section or below it."""
+    last_chunk: int
+    """Ordinal of the last such chunk; below `first_chunk` where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The unit that is indexed, retrieved, reranked and cited."""
+
+    ordinal: int
+    """Position among the document's chunks, from 0."""
+    kind: str
+    """Kind of its blocks, or ``"mixed"``."""
+    start: int
+    end: int
+    text: str
+    """Exactly `Document.text[start:end]`."""
+    headings: tuple[str, ...]
+    """Heading path, outermost first, without the document's title."""
+    context: str
+    """``title > heading > heading``, indexed and shown in front of the text."""
+    section: int
+    """Index into the document's sections."""
+    tokens: int
+    """Tokens of context, preamble and text together, in the bi-encoder's own count."""
+    preamble: str = ""
+    """Header rows of a table that was cut, repeated in front of the text; not part of the slice."""
+    page: int | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk as it lies in the file, with what is needed to show and to cite it."""
+
+    id: int
+    document_id: int
+    uri: str
+    title: str
+    ordinal: int
+    kind: str
+    text: str
+    preamble: str
+    context: str
+    headings: tuple[str, ...]
+    start: int
+    end: int
+    page: int | None
+    line: int | None
+    tokens: int
+    section_id: int
+    previous_id: int | None
+    next_id: int | None
+
+    @property
+    def passage(self) -> str:
+        """What models read: the context line, a repeated table header, the text."""
+        return "\n".join(part for part in (self.context, self.preamble, self.text) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that a stage let through."""
+
+    chunk_id: int
+    score: float
+    """In the stage's own unit: BM25 weight, cosine, reciprocal rank sum, or probability."""
+    rank: int
+    """Position in the stage's list, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedList:
+    """The result of one retrieval method for one query."""
+
+    method: str
+    """``"bm25"`` or ``"vector"``."""
+    query: str
+    candidates: tuple[Candidate, ...]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A span of one document: a matched chunk with its neighbours, merged where they touch."""
+
+    document_id: int
+    uri: str
+    title: str
+    headings: tuple[str, ...]
+    """Heading path of the best matched chunk."""
+    start: int
+    end: int
+    text: str
+    page: int | None
+    line: int | None
+    matched: tuple[int, ...]
+    """Ids of the chunks that were retrieved, best first; the rest of the span is context."""
+    relevance: float | None
+    """Of the best matched chunk: probability that it answers the query; None if not reranked."""
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search result."""
+
+    rank: int
+    relevance: float | None
+    """Probability that the chunk answers the query; None when the search was not reranked."""
+    document: str
+    """Path or URI."""
+    title: str
+    heading: tuple[str, ...]
+    page: int | None
+    line: int | None
+    start: int
+    end: int
+    text: str
+    """The matched chunk, widened by its neighbours where context was asked for."""
+    chunk_id: int
+
+    @property
+    def citation(self) -> str:
+        """Where the text stands, for a person: ``guide.md:12 > Keys > Rotation``."""
+        return cite(self.document, self.line, self.page, self.heading)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where one sentence of an answer stands, word for word."""
+
+    number: int
+    """The ``[n]`` in the answer's text, from 1."""
+    document: str
+    title: str
+    heading: tuple[str, ...]
+    page: int | None
+    line: int | None
+    start: int
+    end: int
+    text: str
+    """The cited sentence: the document's text from `start` to `end`."""
+    chunk_id: int
+    relevance: float
+    """Probability that the sentence answers the question."""
+
+    @property
+    def citation(self) -> str:
+        """Where the sentence stands, for a person."""
+        return cite(self.document, self.line, self.page, self.heading)
+
+
+def cite(document: str, line: int | None, page: int | None, heading: tuple[str, ...]) -> str:
+    """Return a place in a document in the form that terminals and people understand."""
+    place = document if line is None else f"{document}:{line}"
+    if page is not None:
+        place = f"{place} p. {page}"
+    return " > ".join((place, *heading))
+
+
+@dataclass(frozen=True, slots=True)
+class StageRecord:
+    """What one stage did."""
+
+    name: str
+    """Such as ``"2b. vector"``."""
+    milliseconds: float
+    survivors: tuple[Candidate, ...]
+    """What the stage let through, best first."""
+    note: str = ""
+    """What else a reader must know: the transformed query, a fallback, a threshold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Every stage of one query, in order."""
+
+    id: int | None
+    """Row in the file; None when the trace was not kept."""
+    query: str
+    created_at: str
+    """UTC, ISO 8601."""
+    stages: tuple[StageRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a question, or the honest absence of one."""
+
+    question: str
+    text: str
+    """Sentences from the documents, each followed by its ``[n]``; or the "not found" sentence."""
+    found: bool
+    citations: tuple[Citation, ...]
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class SearchState:
+    """What the stages hand on. Each stage returns a new state."""
+
+    query: str
+    """The words the user typed: ranking and answering use nothing else."""
+    queries: tuple[str, ...] = ()
+    """What retrieval uses: stage 1 sets it."""
+    lists: tuple[RankedList, ...] = ()
+    """One list per method and query: stages 2a and 2b add to it."""
+    survivors: tuple[Candidate, ...] = ()
+    """What the last stage let through, best first."""
+    passages: tuple[Passage, ...] = ()
+    """Stage 5: spans in the order of their best chunk."""
+    sentences: tuple[Citation, ...] = ()
+    """Stage 6: the sentences of the answer; empty means not found."""
+    note: str = ""
+    """Remark of the last stage for the trace."""
+
+
+class Stage(Protocol):
+    """One step of a search: parameters are fields, the work is the call."""
+
+    @property
+    def name(self) -> str:
+        """Number and word, such as ``"3. fuse"``."""
+        ...
+
+    def __call__(self, state: SearchState) -> SearchState:
+        """Return the state after this stage; never modifies its argument."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A source that could not be indexed."""
+
+    uri: str
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What a run of the indexer did."""
+
+    added: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    chunks: int = 0
+    """Chunks written by this run."""
+    tokens: int = 0
+    """Tokens embedded by this run."""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run of the indexer stands."""
+
+    done: int
+    """Files finished."""
+    total: int
+    current: str
+    """The file that was finished last."""
+    chunks: int
+    tokens: int
+
+
+ProgressCallback = Callable[[Progress], None]

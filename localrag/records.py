@@ -7,7 +7,7 @@ query becomes a `SearchState` that the stages widen and narrow, and what comes o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -25,11 +25,13 @@ __all__ = [
     "Progress",
     "ProgressCallback",
     "RankedList",
+    "SearchResult",
     "SearchState",
     "Section",
     "Skipped",
     "Stage",
     "StageRecord",
+    "Status",
     "StoredChunk",
     "SyncReport",
     "Trace",
@@ -170,21 +172,34 @@ class RankedList:
 class Passage:
     """A span of one document: a matched chunk with its neighbours, merged where they touch."""
 
-    document_id: int
-    uri: str
-    title: str
-    headings: tuple[str, ...]
-    """Heading path of the best matched chunk."""
-    start: int
-    end: int
-    text: str
-    page: int | None
-    line: int | None
+    chunks: tuple[StoredChunk, ...]
+    """Consecutive chunks in document order."""
     matched: tuple[int, ...]
     """Ids of the chunks that were retrieved, best first; the rest of the span is context."""
     relevance: float | None
     """Of the best matched chunk: probability that it answers the query; None if not reranked."""
-    tokens: int
+    text: str
+    """The document's text from `start` to `end`."""
+
+    @property
+    def start(self) -> int:
+        """First character of the span."""
+        return self.chunks[0].start
+
+    @property
+    def end(self) -> int:
+        """One past the last character of the span."""
+        return max(chunk.end for chunk in self.chunks)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the chunks, shared text counted twice."""
+        return sum(chunk.tokens for chunk in self.chunks)
+
+    @property
+    def best(self) -> StoredChunk:
+        """The best matched chunk."""
+        return next(chunk for chunk in self.chunks if chunk.id == self.matched[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +225,24 @@ class Hit:
     def citation(self) -> str:
         """Where the text stands, for a person: ``guide.md:12 > Keys > Rotation``."""
         return cite(self.document, self.line, self.page, self.heading)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The hits of one search, best first: iterate it, index it, take its length."""
+
+    query: str
+    hits: tuple[Hit, ...]
+    trace: Trace
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, index: int) -> Hit:
+        return self.hits[index]
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +384,27 @@ class Progress:
     """The file that was finished last."""
     chunks: int
     tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a knowledge base holds."""
+
+    path: str
+    format_version: int
+    documents: int
+    chunks: int
+    tokens: int
+    """Tokens of all chunks, contexts and overlaps included."""
+    skipped: int
+    bytes: int
+    """Size of the file."""
+    sources: tuple[str, ...]
+    """Files and folders that were indexed."""
+    settings: Mapping[str, str]
+    """Fingerprint and chunk sizes kept in the file."""
+    queries: int
+    """Traces kept."""
 
 
 ProgressCallback = Callable[[Progress], None]

@@ -1,1 +1,1 @@
-"""cli."""
+"""The command line: thin, it maps errors to messages and exit codes."""

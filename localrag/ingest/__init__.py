@@ -1,1 +1,1 @@
-"""ingest."""
+"""From files to rows. `pipeline` tells the whole story."""

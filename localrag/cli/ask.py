@@ -1,0 +1,86 @@
+"""`localrag ask`: an answer with citations, or an honest "not found"."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from localrag.cli.options import (
+    EXIT_NOTHING_FOUND,
+    database_option,
+    explain_option,
+    json_option,
+    mode_option,
+    open_for_reading,
+    rerank_option,
+)
+from localrag.cli.output import citation_json, print_json, print_trace, shown_path, trace_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from localrag.records import Answer
+    from localrag.search.pipeline import Mode
+
+__all__ = ["ask"]
+
+
+@click.command()
+@click.argument("question")
+@database_option
+@mode_option
+@rerank_option
+@explain_option
+@json_option
+@click.pass_context
+def ask(  # noqa: PLR0913 - click hands over each option by name
+    ctx: click.Context,
+    question: str,
+    database: Path,
+    mode: Mode,
+    *,
+    rerank: bool,
+    explain: bool,
+    as_json: bool,
+) -> None:
+    """Answer QUESTION with sentences from the documents, each cited."""
+    with open_for_reading(database) as kb:
+        answer = kb.ask(question, mode=mode, rerank=rerank)
+        ids = {c.chunk_id for stage in answer.trace.stages for c in stage.survivors}
+        chunks = kb.chunks(ids) if explain else {}
+    if as_json:
+        print_json(
+            answer_json(answer) | ({"trace": trace_json(answer.trace, chunks)} if explain else {})
+        )
+    else:
+        print_answer(answer)
+        if explain:
+            print_trace(answer.trace, chunks, lines=5)
+    if not answer.found:
+        ctx.exit(EXIT_NOTHING_FOUND)
+
+
+def answer_json(answer: Answer) -> dict[str, object]:
+    """Return the documented JSON object of an answer."""
+    return {
+        "question": answer.question,
+        "answer": answer.text,
+        "found": answer.found,
+        "citations": [citation_json(citation) for citation in answer.citations],
+        "trace_id": answer.trace.id,
+    }
+
+
+def print_answer(answer: Answer) -> None:
+    """Print the sentences, then where each stands."""
+    click.echo(answer.text)
+    if answer.citations:
+        click.echo()
+    for citation in answer.citations:
+        place = citation.citation.replace(citation.document, shown_path(citation.document), 1)
+        span = f"characters {citation.start}-{citation.end}"
+        click.echo(
+            f"[{citation.number}] {click.style(place, bold=True)} "
+            + click.style(f"({span}, relevance {citation.relevance:.2f})", dim=True)
+        )

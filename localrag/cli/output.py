@@ -1,0 +1,168 @@
+"""How results look on a terminal and in JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from localrag.records import cite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from localrag.records import Citation, Hit, StageRecord, StoredChunk, Trace
+
+__all__ = [
+    "citation_json",
+    "hit_json",
+    "print_json",
+    "print_trace",
+    "shorten",
+    "shown_path",
+    "trace_json",
+]
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON, with every script readable."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def shown_path(uri: str) -> str:
+    """Return a path as the user would type it here: relative where that is shorter."""
+    if not os.path.isabs(uri):  # noqa: PTH117 - a URI need not be a path
+        return uri
+    here = str(Path.cwd())
+    return uri[len(here) + 1 :] if uri.startswith(here + os.sep) else uri
+
+
+def shorten(text: str, width: int) -> str:
+    """Return `text` on one line of at most `width` columns; a wide character takes two."""
+    line = " ".join(text.split())
+    used = 0
+    for position, character in enumerate(line):
+        used += 2 if ord(character) >= FIRST_WIDE else 1
+        if used > width:
+            return line[: max(0, position - 1)] + "…"
+    return line
+
+
+FIRST_WIDE = 0x1100
+"""From here on most scripts in use on a terminal (CJK, Hangul, emoji) take two columns."""
+
+
+def hit_json(hit: Hit) -> dict[str, object]:
+    """Return a hit as the documented JSON object."""
+    return {
+        "rank": hit.rank,
+        "relevance": _rounded(hit.relevance),
+        "document": hit.document,
+        "title": hit.title,
+        "heading": list(hit.heading),
+        "page": hit.page,
+        "line": hit.line,
+        "start": hit.start,
+        "end": hit.end,
+        "text": hit.text,
+        "chunk_id": hit.chunk_id,
+    }
+
+
+def citation_json(citation: Citation) -> dict[str, object]:
+    """Return a citation as the documented JSON object."""
+    return {
+        "number": citation.number,
+        "relevance": _rounded(citation.relevance),
+        "document": citation.document,
+        "title": citation.title,
+        "heading": list(citation.heading),
+        "page": citation.page,
+        "line": citation.line,
+        "start": citation.start,
+        "end": citation.end,
+        "text": citation.text,
+        "chunk_id": citation.chunk_id,
+    }
+
+
+def trace_json(trace: Trace, chunks: Mapping[int, StoredChunk]) -> dict[str, object]:
+    """Return a trace as a JSON object, each survivor with the place it stands in."""
+    return {
+        "trace_id": trace.id,
+        "query": trace.query,
+        "created_at": trace.created_at,
+        "stages": [_stage_json(stage, chunks) for stage in trace.stages],
+    }
+
+
+def _stage_json(stage: StageRecord, chunks: Mapping[int, StoredChunk]) -> dict[str, object]:
+    return {
+        "name": stage.name,
+        "milliseconds": round(stage.milliseconds, 3),
+        "note": stage.note,
+        "chunks": [
+            {
+                "rank": survivor.rank,
+                "score": survivor.score,
+                "chunk_id": survivor.chunk_id,
+                **_place(chunks.get(survivor.chunk_id)),
+            }
+            for survivor in stage.survivors
+        ],
+    }
+
+
+def _place(chunk: StoredChunk | None) -> dict[str, object]:
+    if chunk is None:
+        return {"document": None}
+    return {
+        "document": chunk.uri,
+        "heading": list(chunk.headings),
+        "start": chunk.start,
+        "end": chunk.end,
+    }
+
+
+def print_trace(trace: Trace, chunks: Mapping[int, StoredChunk], lines: int | None) -> None:
+    """Print every stage: its name, what it let through, and the first `lines` chunks of it."""
+    name = "not kept" if trace.id is None else str(trace.id)
+    click.echo(f"Trace {name}  {click.style(shorten(trace.query, 70), bold=True)}")
+    for stage in trace.stages:
+        click.echo(_stage_line(stage))
+        for text in _chunk_lines(stage, chunks, lines):
+            click.echo(text)
+
+
+def _stage_line(stage: StageRecord) -> str:
+    count = len(stage.survivors)
+    through = f"{count} chunk{'' if count == 1 else 's'}" if count else stage.note or "0 chunks"
+    remark = f"  ({stage.note})" if count and stage.note else ""
+    time = click.style(f"{stage.milliseconds:8.1f} ms", dim=True)
+    return f"{time}  {click.style(stage.name, fg='cyan')} -> {through}{remark}"
+
+
+def _chunk_lines(
+    stage: StageRecord, chunks: Mapping[int, StoredChunk], lines: int | None
+) -> Iterable[str]:
+    width = shutil.get_terminal_size((110, 24)).columns
+    for survivor in stage.survivors[:lines]:
+        chunk = chunks.get(survivor.chunk_id)
+        score = f"{survivor.rank:>16}  {survivor.score:8.4f}  "
+        if chunk is None:
+            yield f"{score}(chunk {survivor.chunk_id} is no longer in the file)"
+            continue
+        place = cite(Path(chunk.uri).name, chunk.line, chunk.page, chunk.headings[-1:])
+        room = max(20, width - len(score))
+        yield score + shorten(f"{place}: {chunk.text}", room)
+    hidden = len(stage.survivors) - len(stage.survivors[:lines])
+    if hidden:
+        yield f"{'':>16}  … and {hidden} more"
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

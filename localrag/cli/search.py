@@ -1,0 +1,98 @@
+"""`localrag search`: the chunks that fit best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from localrag.cli.options import (
+    EXIT_NOTHING_FOUND,
+    database_option,
+    explain_option,
+    json_option,
+    mode_option,
+    open_for_reading,
+    rerank_option,
+)
+from localrag.cli.output import hit_json, print_json, print_trace, shorten, shown_path, trace_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from localrag.records import Hit, SearchResult
+    from localrag.search.pipeline import Mode
+
+__all__ = ["search"]
+
+
+@click.command()
+@click.argument("query")
+@database_option
+@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=10, show_default=True)
+@mode_option
+@rerank_option
+@click.option(
+    "--context",
+    type=click.IntRange(0, 50),
+    default=0,
+    show_default=True,
+    help="Chunks before and after each hit that are shown with it.",
+)
+@click.option("--full", is_flag=True, help="Show whole texts instead of their beginnings.")
+@explain_option
+@json_option
+@click.pass_context
+def search(  # noqa: PLR0913 - click hands over each option by name
+    ctx: click.Context,
+    query: str,
+    database: Path,
+    *,
+    limit: int,
+    mode: Mode,
+    context: int,
+    rerank: bool,
+    full: bool,
+    explain: bool,
+    as_json: bool,
+) -> None:
+    """Find the chunks that fit QUERY best. Any text is a legal query."""
+    with open_for_reading(database) as kb:
+        result = kb.search(query, limit=limit, mode=mode, rerank=rerank, context=context)
+        ids = {c.chunk_id for stage in result.trace.stages for c in stage.survivors}
+        chunks = kb.chunks(ids) if explain else {}
+    if as_json:
+        print_json(
+            result_json(result) | ({"trace": trace_json(result.trace, chunks)} if explain else {})
+        )
+    else:
+        for hit in result:
+            print_hit(hit, full=full or context > 0)
+        if not result.hits:
+            click.echo("Nothing found.")
+        if explain:
+            print_trace(result.trace, chunks, lines=5)
+    if not result.hits:
+        ctx.exit(EXIT_NOTHING_FOUND)
+
+
+def result_json(result: SearchResult) -> dict[str, object]:
+    """Return the documented JSON object of a search."""
+    return {
+        "query": result.query,
+        "trace_id": result.trace.id,
+        "hits": [hit_json(hit) for hit in result],
+    }
+
+
+def print_hit(hit: Hit, *, full: bool) -> None:
+    """Print a hit: rank, relevance, place, text."""
+    relevance = "     " if hit.relevance is None else f"{hit.relevance:5.2f}"
+    place = hit.citation.replace(hit.document, shown_path(hit.document), 1)
+    click.echo(
+        f"{hit.rank:>3} {click.style(relevance, fg='green')}  {click.style(place, bold=True)}"
+    )
+    text = hit.text if full else shorten(hit.text, 220)
+    for line in text.splitlines():
+        if line.strip():
+            click.echo(f"           {line}")

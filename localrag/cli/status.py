@@ -1,0 +1,55 @@
+"""`localrag status`: what the file holds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from localrag.cli.options import database_option, json_option, open_for_reading
+from localrag.cli.output import print_json, shown_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from localrag.records import Skipped, Status
+
+__all__ = ["status"]
+
+
+@click.command()
+@database_option
+@json_option
+def status(database: Path, *, as_json: bool) -> None:
+    """Show what the knowledge base holds, and what was skipped and why."""
+    with open_for_reading(database) as kb:
+        found = kb.status()
+        skipped = kb.skipped()
+    if as_json:
+        ledger = [asdict(item) for item in skipped]
+        print_json(asdict(found) | {"settings": dict(found.settings), "skipped_files": ledger})
+    else:
+        print_status(found, skipped)
+
+
+def print_status(found: Status, skipped: list[Skipped]) -> None:
+    """Print counts, sizes and the ledger of skipped files."""
+    click.echo(click.style(shown_path(found.path), bold=True))
+    rows = {
+        "documents": f"{found.documents:,}",
+        "chunks": f"{found.chunks:,} ({found.tokens:,} tokens)",
+        "size": f"{found.bytes / 1e6:,.1f} MB"
+        + (f" ({found.bytes / found.chunks:,.0f} bytes per chunk)" if found.chunks else ""),
+        "indexed from": ", ".join(shown_path(source) for source in found.sources) or "nothing yet",
+        "chunk size": f"{found.settings.get('chunk_tokens')} tokens, overlap "
+        f"{found.settings.get('overlap_tokens')}",
+        "traces kept": f"{found.queries:,}",
+        "fingerprint": str(found.settings.get("fingerprint")),
+        "format": str(found.format_version),
+        "skipped": f"{found.skipped:,}",
+    }
+    for name, value in rows.items():
+        click.echo(f"  {name:<13} {value}")
+    for item in skipped:
+        click.echo(f"    {shown_path(item.uri)}: {item.reason}: {item.detail}")

@@ -1,0 +1,62 @@
+"""The settings of an engine, checked where they enter."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from localrag.errors import SettingsError
+
+__all__ = ["Settings", "make_settings"]
+
+
+class Settings(BaseModel):
+    """What can be tuned. The defaults are the measured ones (docs/decisions.md)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    chunk_tokens: int = Field(default=300, ge=32, le=8_192)
+    """Most tokens of a chunk's text, in the bi-encoder's own count."""
+    overlap_tokens: int = Field(default=50, ge=0)
+    """Tokens at the end of a chunk that the next one repeats."""
+    max_file_bytes: int = Field(default=50_000_000, ge=1)
+    """Larger files are skipped, with a message."""
+    retrieve_k: int = Field(default=50, ge=1, le=4_096)
+    """Candidates of each retrieval method."""
+    rrf_k: int = Field(default=60, ge=1)
+    """Constant of reciprocal rank fusion."""
+    rerank_top: int = Field(default=30, ge=1, le=1_000)
+    """Candidates that the cross-encoder reads."""
+    passage_tokens: int = Field(default=2_000, ge=1)
+    """Most tokens of the passages that an answer is taken from."""
+    answer_passages: int = Field(default=5, ge=1)
+    """Matched chunks that an answer is taken from."""
+    answer_neighbours: int = Field(default=1, ge=0)
+    """Chunks before and after a matched one that the answer may use."""
+    answer_sentences: int = Field(default=3, ge=1)
+    """Most sentences of an extractive answer."""
+    min_relevance: float = Field(default=0.5, ge=0.0, le=1.0)
+    """An answer needs a passage of at least this probability; below it nothing was found."""
+    keep_traces: bool = True
+    """Whether each query's trace is written to the file."""
+
+    @model_validator(mode="after")
+    def _overlap_fits(self) -> Settings:
+        if self.overlap_tokens > self.chunk_tokens // 2:
+            raise ValueError("overlap_tokens must be at most half of chunk_tokens")
+        return self
+
+
+def make_settings(**values: object) -> Settings:
+    """Return settings with some values changed.
+
+    Raises:
+        SettingsError: a name is unknown or a value is out of range.
+    """
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, item['loc'])) or 'settings'}: {item['msg']}"
+            for item in error.errors()
+        )
+        raise SettingsError(f"{problems}. See docs/settings.md for the allowed values.") from error

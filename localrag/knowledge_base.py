@@ -1,0 +1,296 @@
+"""The facade: one object for one file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from localrag.answer.extract import Extract, compose
+from localrag.chunking.structural import CHUNKER_VERSION
+from localrag.config import Settings
+from localrag.errors import (
+    BusyError,
+    FingerprintError,
+    LocalragError,
+    ReadOnlyError,
+    SettingsError,
+)
+from localrag.inference.load import load_embedder, load_reranker
+from localrag.ingest.pipeline import sync
+from localrag.records import Answer, SearchResult, Status
+from localrag.search.pipeline import Plan, hits, search_stages
+from localrag.search.run import run_stages
+from localrag.store.chunks import fetch_chunks
+from localrag.store.database import Database
+from localrag.store.documents import list_documents, list_skipped
+from localrag.store.settings import all_settings, get_setting, set_setting
+from localrag.store.status import read_status, verify
+from localrag.store.traces import fetch_trace, insert_trace, last_trace_id
+from localrag.store.vectors import create_vectors
+from localrag.text.analysis import ANALYSER_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import TracebackType
+
+    from localrag.inference.protocols import Embedder, Reranker
+    from localrag.records import (
+        ProgressCallback,
+        SearchState,
+        Skipped,
+        Stage,
+        StoredChunk,
+        SyncReport,
+        Trace,
+    )
+    from localrag.search.pipeline import Mode
+    from localrag.store.documents import DocumentRow
+
+__all__ = ["KnowledgeBase"]
+
+
+class KnowledgeBase:
+    """A knowledge base file with the models that fit it.
+
+    Use it as a context manager, or call `close`. Reading is safe on any thread; writing threads of
+    one process queue. Models are loaded when they are first needed.
+
+    Args:
+        path: the file; it is made when it does not exist, unless `read_only`.
+        read_only: never write, not even the query log. Works on read-only media.
+        settings: sizes and limits; the file keeps the ones it was made with.
+        embedder: bi-encoder to use instead of the bundled one.
+        reranker: cross-encoder to use instead of the bundled one.
+
+    Raises:
+        NotAKnowledgeBaseError: the file is something else, or damaged.
+        SettingsError: other chunk sizes are asked for than the file was made with.
+        FingerprintError: its vectors were made with another model or analysis.
+        KnowledgeBaseError: it cannot be opened.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        read_only: bool = False,
+        settings: Settings | None = None,
+        embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
+    ) -> None:
+        self.embedder = embedder or load_embedder()
+        self.reranker = reranker or load_reranker()
+        self.database = Database(path, read_only=read_only)
+        try:
+            self._check_fingerprint()
+            self.settings = self._stored_sizes(settings or Settings())
+            if not read_only:
+                self._prepare()
+        except BaseException:
+            self.database.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file and release the models' memory."""
+        self.database.close()
+        self.embedder.close()
+        self.reranker.close()
+
+    # Writing
+
+    def sync(
+        self,
+        *paths: str | os.PathLike[str],
+        progress: ProgressCallback | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> SyncReport:
+        """Make the file hold exactly the documents below `paths`; touch only what changed.
+
+        Documents from other places stay. A file that cannot be read is skipped and recorded.
+
+        Args:
+            paths: files and folders.
+            progress: called after each file.
+            cancelled: asked before each file; when true, the run stops.
+
+        Raises:
+            LocalragError: a path does not exist.
+            BusyError: another process is indexing into this file.
+            ReadOnlyError: the file is open read-only.
+            Cancelled: `cancelled` returned true; what was finished is kept.
+        """
+        roots = [Path(path) for path in paths]
+        for root in roots:
+            if not os.path.lexists(root):
+                raise LocalragError(f"{root} does not exist. Check the path and run it again.")
+        return sync(
+            self.database,
+            self.embedder,
+            self.settings,
+            roots,
+            progress=progress,
+            cancelled=cancelled,
+        )
+
+    # Reading
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        mode: Mode = "hybrid",
+        rerank: bool = True,
+        context: int = 0,
+    ) -> SearchResult:
+        """Return the chunks that fit `query` best. Any string is a legal query.
+
+        Args:
+            query: words, a question, anything.
+            limit: most results.
+            mode: ``"lexical"`` (BM25), ``"vector"``, or ``"hybrid"`` (both, fused).
+            rerank: whether the cross-encoder reads the best candidates; without it hits have no
+                relevance.
+            context: chunks before and after each hit that are shown with it.
+        """
+        plan = Plan(mode=mode, rerank=rerank, limit=limit, neighbours=context)
+        state, trace = self._run(self._search_stages(plan), query)
+        return SearchResult(state.query, hits(state), trace)
+
+    def ask(self, question: str, *, mode: Mode = "hybrid", rerank: bool = True) -> Answer:
+        """Return the sentences that answer `question`, each cited, or an honest "not found".
+
+        Args:
+            question: in any language that the documents are in.
+            mode: how candidates are retrieved, as in `search`.
+            rerank: whether candidates are reranked before the answer is taken from the best.
+        """
+        plan = Plan(
+            mode=mode,
+            rerank=rerank,
+            limit=self.settings.answer_passages,
+            neighbours=self.settings.answer_neighbours,
+            token_budget=self.settings.passage_tokens,
+        )
+        extract = Extract(
+            self.reranker,
+            min_relevance=self.settings.min_relevance,
+            limit=self.settings.answer_sentences,
+        )
+        state, trace = self._run((*self._search_stages(plan), extract), question)
+        return Answer(
+            question=state.query,
+            text=compose(state.sentences),
+            found=bool(state.sentences),
+            citations=state.sentences,
+            trace=trace,
+        )
+
+    def trace(self, id_: int | None = None) -> Trace | None:
+        """Return the trace of a query by its id, or of the last query; None if there is none."""
+        connection = self.database.connection
+        wanted = last_trace_id(connection) if id_ is None else id_
+        return None if wanted is None else fetch_trace(connection, wanted)
+
+    def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
+        """Return chunks by id, as a trace names them; one that is gone is left out."""
+        return fetch_chunks(self.database.connection, ids)
+
+    def documents(self) -> list[DocumentRow]:
+        """Return all documents in the order of their URIs."""
+        return list_documents(self.database.connection)
+
+    def skipped(self) -> list[Skipped]:
+        """Return the sources that could not be indexed, with the reasons."""
+        return list_skipped(self.database.connection)
+
+    def status(self) -> Status:
+        """Return what the file holds."""
+        return read_status(self.database.connection, self.database.path)
+
+    def verify(self) -> list[str]:
+        """Return what is wrong with the file, in words; an empty list when it is whole."""
+        return verify(self.database.connection)
+
+    # Inside
+
+    def _search_stages(self, plan: Plan) -> tuple[Stage, ...]:
+        return search_stages(
+            self.database.connection, self.embedder, self.reranker, self.settings, plan
+        )
+
+    def _run(self, stages: tuple[Stage, ...], query: str) -> tuple[SearchState, Trace]:
+        # Half a surrogate pair cannot be stored or tokenised; everything else is left as it is.
+        legal = query.encode("utf-8", "replace").decode("utf-8")
+        state, trace = run_stages(stages, legal)
+        return state, self._keep(trace)
+
+    def _keep(self, trace: Trace) -> Trace:
+        """Write the trace down where that is possible: a search must not fail for its log."""
+        if not self.settings.keep_traces:
+            return trace
+        try:
+            with self.database.atomic() as connection:
+                return replace(trace, id=insert_trace(connection, trace))
+        except (ReadOnlyError, BusyError):
+            return trace
+
+    def _fingerprint(self) -> str:
+        return f"{self.embedder.fingerprint} analyser-{ANALYSER_VERSION} chunker-{CHUNKER_VERSION}"
+
+    def _check_fingerprint(self) -> None:
+        stored = get_setting(self.database.connection, "fingerprint")
+        current = self._fingerprint()
+        if stored is not None and stored != current:
+            raise FingerprintError(
+                f"{self.database.path.name} was made with another model or another version of the "
+                "text analysis; searching it with this one would give wrong results. Use the "
+                "model it was made with, or index the documents again into a new file: "
+                "localrag index FOLDER --db NEW.db",
+                stored=stored,
+                current=current,
+            )
+
+    def _stored_sizes(self, settings: Settings) -> Settings:
+        """Return `settings` with the chunk sizes that the file was made with.
+
+        Raises:
+            SettingsError: the caller asked for other sizes by name.
+        """
+        stored = all_settings(self.database.connection)
+        sizes = {name: int(stored[name]) for name in CHUNK_SIZES if name in stored}
+        for name, size in sizes.items():
+            if name in settings.model_fields_set and getattr(settings, name) != size:
+                raise SettingsError(
+                    f"{self.database.path.name} was made with {name} = {size}. To change it, index "
+                    "the documents into a new file."
+                )
+        return settings.model_copy(update=sizes)
+
+    def _prepare(self) -> None:
+        """Make the vector table and note what the file is made with, once."""
+        connection = self.database.connection
+        if get_setting(connection, "fingerprint") is not None:
+            return
+        with self.database.atomic():
+            create_vectors(connection, self.embedder.dimensions)
+            set_setting(connection, "fingerprint", self._fingerprint())
+            for name in CHUNK_SIZES:
+                set_setting(connection, name, str(getattr(self.settings, name)))
+
+
+CHUNK_SIZES = ("chunk_tokens", "overlap_tokens")
+"""Settings that belong to the file: chunks of two sizes in one base would compete unfairly."""

@@ -1,0 +1,128 @@
+"""Stage 5: a small chunk is found, its surroundings are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING
+
+from localrag.records import Passage
+from localrag.store.chunks import fetch_chunks, fetch_range
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import apsw
+
+    from localrag.records import Candidate, SearchState, StoredChunk
+
+__all__ = ["Expand", "merge_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Expand:
+    """Widen the best chunks by their neighbours, merge what touches, keep the ranking's order."""
+
+    connection: apsw.Connection
+    neighbours: int
+    """Chunks before and after a matched one that may be added."""
+    token_budget: int | None
+    """Most tokens of all passages together; None for no limit. The best chunk is always kept."""
+    limit: int
+    """Matched chunks that are taken."""
+    reranked: bool
+    """Whether the survivors' scores are probabilities."""
+    name: str = "5. expand"
+
+    def __call__(self, state: SearchState) -> SearchState:
+        """Set the passages; the survivors are the matched chunks that had room."""
+        survivors = state.survivors[: self.limit]
+        chunks = fetch_chunks(self.connection, [c.chunk_id for c in survivors])
+        matched = [c for c in survivors if c.chunk_id in chunks]
+        kept = self._within_budget(matched, chunks)
+        taken = {c.chunk_id: chunks[c.chunk_id] for c in kept}
+        spent = sum(chunk.tokens for chunk in taken.values())
+        taken |= self._neighbours(list(taken.values()), self._budget - spent)
+        passages = self._passages(kept, taken)
+        note = f"{len(passages)} passages, {sum(p.tokens for p in passages)} tokens"
+        return replace(state, survivors=tuple(kept), passages=passages, note=note)
+
+    @property
+    def _budget(self) -> float:
+        return inf if self.token_budget is None else self.token_budget
+
+    def _within_budget(
+        self, matched: Sequence[Candidate], chunks: dict[int, StoredChunk]
+    ) -> list[Candidate]:
+        kept: list[Candidate] = []
+        spent = 0
+        for candidate in matched:
+            spent += chunks[candidate.chunk_id].tokens
+            if kept and spent > self._budget:
+                break
+            kept.append(candidate)
+        return kept
+
+    def _neighbours(self, matched: Sequence[StoredChunk], budget: float) -> dict[int, StoredChunk]:
+        """Return neighbours as far as the budget goes: nearest first, best match first."""
+        added: dict[int, StoredChunk] = {}
+        known = {chunk.id for chunk in matched}
+        for distance in range(1, self.neighbours + 1):
+            for chunk in matched:
+                for ordinal in (chunk.ordinal - distance, chunk.ordinal + distance):
+                    for found in fetch_range(self.connection, chunk.document_id, ordinal, ordinal):
+                        if found.id not in known and found.tokens <= budget:
+                            budget -= found.tokens
+                            known.add(found.id)
+                            added[found.id] = found
+        return added
+
+    def _passages(
+        self, kept: Sequence[Candidate], taken: dict[int, StoredChunk]
+    ) -> tuple[Passage, ...]:
+        """Return one passage per run of neighbouring chunks, in the order of its best match."""
+        rank = {candidate.chunk_id: position for position, candidate in enumerate(kept)}
+        score = {candidate.chunk_id: candidate.score for candidate in kept}
+        # Without neighbours every match stays a result of its own.
+        runs = _runs(taken.values()) if self.neighbours else [[c] for c in taken.values()]
+        passages = []
+        for run in runs:
+            best = sorted((c for c in run if c.id in rank), key=lambda chunk: rank[chunk.id])
+            passages.append(
+                Passage(
+                    chunks=tuple(run),
+                    matched=tuple(chunk.id for chunk in best),
+                    relevance=score[best[0].id] if self.reranked else None,
+                    text=merge_text(run),
+                )
+            )
+        return tuple(sorted(passages, key=lambda passage: rank[passage.matched[0]]))
+
+
+def _runs(chunks: Iterable[StoredChunk]) -> list[list[StoredChunk]]:
+    """Split chunks into runs of consecutive ordinals of one document, in document order."""
+    ordered = sorted(chunks, key=lambda chunk: (chunk.document_id, chunk.ordinal))
+    runs: list[list[StoredChunk]] = [[ordered[0]]] if ordered else []
+    for before, after in pairwise(ordered):
+        touches = before.document_id == after.document_id and before.ordinal + 1 == after.ordinal
+        if touches:
+            runs[-1].append(after)
+        else:
+            runs.append([after])
+    return runs
+
+
+def merge_text(run: Sequence[StoredChunk]) -> str:
+    """Return the text of consecutive chunks without what they share.
+
+    Only blanks lie between chunks, so a gap is filled with line breaks of its length: the result
+    has exactly ``end - start`` characters and offsets in it stay offsets of the document.
+    """
+    text = run[0].text
+    end = run[0].end
+    for chunk in run[1:]:
+        gap = max(0, chunk.start - end)
+        text += "\n" * gap + chunk.text[max(0, end - chunk.start) :]
+        end = max(end, chunk.end)
+    return text

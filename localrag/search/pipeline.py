@@ -1,0 +1,87 @@
+"""The whole story of a query: which stages run, in which order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from localrag.records import Hit
+from localrag.search.expand import Expand
+from localrag.search.fuse import Fuse
+from localrag.search.rerank import Rerank
+from localrag.search.retrieve import Lexical, Vector
+from localrag.search.transform import PassThrough
+
+if TYPE_CHECKING:
+    import apsw
+
+    from localrag.config import Settings
+    from localrag.inference.protocols import Embedder, Reranker
+    from localrag.records import SearchState, Stage
+
+__all__ = ["Mode", "Plan", "hits", "search_stages"]
+
+Mode = Literal["lexical", "vector", "hybrid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one search is to do."""
+
+    mode: Mode = "hybrid"
+    rerank: bool = True
+    limit: int = 10
+    """Matched chunks that are wanted."""
+    neighbours: int = 0
+    """Chunks before and after each match that are shown with it."""
+    token_budget: int | None = None
+    """Most tokens of all passages together; None for no limit."""
+
+
+def search_stages(
+    connection: apsw.Connection,
+    embedder: Embedder,
+    reranker: Reranker,
+    settings: Settings,
+    plan: Plan,
+) -> tuple[Stage, ...]:
+    """Return the stages of a search, first to last. A switched-off stage is simply not there."""
+    stages: list[Stage] = [PassThrough()]
+    k = max(settings.retrieve_k, plan.limit)
+    if plan.mode != "vector":
+        stages.append(Lexical(connection, k))
+    if plan.mode != "lexical":
+        stages.append(Vector(connection, embedder, k))
+    stages.append(Fuse(settings.rrf_k))
+    if plan.rerank:
+        stages.append(Rerank(connection, reranker, max(settings.rerank_top, plan.limit)))
+    stages.append(
+        Expand(
+            connection,
+            neighbours=plan.neighbours,
+            token_budget=plan.token_budget,
+            limit=plan.limit,
+            reranked=plan.rerank,
+        )
+    )
+    return tuple(stages)
+
+
+def hits(state: SearchState) -> tuple[Hit, ...]:
+    """Return the passages of a finished search as results for the caller."""
+    return tuple(
+        Hit(
+            rank=rank,
+            relevance=passage.relevance,
+            document=passage.best.uri,
+            title=passage.best.title,
+            heading=passage.best.headings,
+            page=passage.best.page,
+            line=passage.best.line,
+            start=passage.start,
+            end=passage.end,
+            text=passage.text,
+            chunk_id=passage.best.id,
+        )
+        for rank, passage in enumerate(state.passages, start=1)
+    )

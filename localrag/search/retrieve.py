@@ -1,0 +1,102 @@
+"""Stages 2a and 2b: candidates by words and candidates by meaning, same chunks, same k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from localrag.records import RankedList
+from localrag.store.chunks import count_chunks
+from localrag.store.vectors import search_vectors
+from localrag.store.words import document_frequencies, search_words
+from localrag.text.analysis import analyse_query
+from localrag.text.match import match_expression
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import apsw
+
+    from localrag.inference.protocols import Embedder
+    from localrag.records import SearchState
+    from localrag.text.analysis import QueryTerm
+
+__all__ = ["Lexical", "Vector", "prune_frequent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lexical:
+    """BM25 over the analysed words of context and text."""
+
+    connection: apsw.Connection
+    k: int
+    name: str = "2a. bm25"
+
+    def __call__(self, state: SearchState) -> SearchState:
+        """Add one ranked list per query."""
+        lists = tuple(self.search(query) for query in state.queries)
+        return replace(
+            state,
+            lists=state.lists + lists,
+            survivors=lists[0].candidates if lists else (),
+            note="",
+        )
+
+    def search(self, query: str) -> RankedList:
+        """Return the best chunks for one query; an empty list when it has no words."""
+        terms = analyse_query(query)
+        frequencies = document_frequencies(self.connection, [term.text for term in terms])
+        kept = prune_frequent(terms, frequencies, count_chunks(self.connection))
+        candidates = search_words(self.connection, match_expression(kept), self.k)
+        return RankedList("bm25", query, candidates)
+
+
+def prune_frequent(
+    terms: list[QueryTerm], frequencies: Mapping[str, int], chunks: int
+) -> list[QueryTerm]:
+    """Leave out terms that the index lacks, and those so frequent that they tell nothing apart.
+
+    A stop word costs most of the time of a query, since FTS5 scores every row that matches any
+    term, and adds next to nothing to a score. The limit is a share of the chunks, so it holds for
+    any language and any collection. When all terms are frequent the rarest ones stay.
+    """
+    known = [term for term in terms if term.text in frequencies]
+    limit = max(FREQUENT_MINIMUM, chunks * FREQUENT_SHARE)
+    rare = [term for term in known if frequencies[term.text] <= limit]
+    if rare or not known:
+        return rare
+    rarest = min(frequencies[term.text] for term in known)
+    return [term for term in known if frequencies[term.text] <= rarest * FREQUENT_SPREAD]
+
+
+FREQUENT_SHARE = 0.2
+"""A term in more than this share of the chunks is dropped."""
+FREQUENT_MINIMUM = 50
+"""In a small base even a term of most chunks is cheap, and may be all there is."""
+FREQUENT_SPREAD = 1.5
+"""Among frequent terms only, those up to this multiple of the rarest one's frequency stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Nearest neighbours of the query's embedding by cosine, exact."""
+
+    connection: apsw.Connection
+    embedder: Embedder
+    k: int
+    name: str = "2b. vector"
+
+    def __call__(self, state: SearchState) -> SearchState:
+        """Add one ranked list per query."""
+        lists = tuple(self.search(query) for query in state.queries)
+        return replace(
+            state,
+            lists=state.lists + lists,
+            survivors=lists[0].candidates if lists else (),
+            note="",
+        )
+
+    def search(self, query: str) -> RankedList:
+        """Return the nearest chunks for one query."""
+        vector = self.embedder.embed_query(query)
+        return RankedList("vector", query, search_vectors(self.connection, vector, self.k))

@@ -1,0 +1,212 @@
+"""Opening the file: one connection per thread, one writer at a time, clear errors."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+import apsw
+import sqlite_vec
+from filelock import FileLock, Timeout
+
+from localrag.errors import (
+    BusyError,
+    KnowledgeBaseError,
+    NotAKnowledgeBaseError,
+    ReadOnlyError,
+)
+from localrag.store.migrations import check_identity, migrate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Database"]
+
+BUSY_MILLISECONDS: Final = 5_000
+"""How long a statement waits for another process's transaction: one document, so far below this."""
+
+
+class Database:
+    """A knowledge base file, open for reading or for reading and writing.
+
+    Readers are safe on any thread: each thread gets a connection of its own. Writers of one
+    process queue on a lock.
+
+    Raises:
+        NotAKnowledgeBaseError: not SQLite, damaged, or another program's database.
+        NewerFormatError: written by a later localrag.
+        KnowledgeBaseError: the file or its folder cannot be opened.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
+        self.path = Path(path).absolute()
+        self.read_only = read_only
+        self._threads = threading.local()
+        self._connections: list[apsw.Connection] = []
+        self._connections_lock = threading.Lock()
+        self._write_lock = threading.RLock()
+        self._closed = False
+        with translated(self.path):
+            self._prepare()
+
+    def _prepare(self) -> None:
+        if self.read_only and not self.path.exists():
+            raise KnowledgeBaseError(
+                f"{self.path} does not exist. Make it first: localrag index FOLDER --db {self.path}"
+            )
+        version = check_identity(self.connection, str(self.path))
+        if not self.read_only:
+            migrate(self.connection, version)
+        elif version == 0:
+            raise NotAKnowledgeBaseError(
+                f"{self.path} is empty. Fill it first: localrag index FOLDER --db {self.path}"
+            )
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """This thread's connection, opened at first use."""
+        if self._closed:
+            raise KnowledgeBaseError(f"{self.path.name} is closed. Open it again to use it.")
+        connection: apsw.Connection | None = getattr(self._threads, "connection", None)
+        if connection is None:
+            connection = connect(self.path, read_only=self.read_only)
+            self._threads.connection = connection
+            with self._connections_lock:
+                self._connections.append(connection)
+        return connection
+
+    @contextmanager
+    def atomic(self) -> Iterator[apsw.Connection]:
+        """Run a block as one transaction: all of it is kept, or nothing.
+
+        Raises:
+            ReadOnlyError: the file is open read-only.
+            BusyError: another process held the file for longer than the busy timeout.
+        """
+        if self.read_only:
+            raise ReadOnlyError(
+                f"{self.path.name} is open read-only. Open it for writing, or copy it to a place "
+                "where you may write."
+            )
+        with self._write_lock, translated(self.path):
+            connection = self.connection
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                # A full disk makes SQLite roll back by itself.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def sole_writer(self) -> Iterator[None]:
+        """Hold the file against a second indexing process for the length of the block.
+
+        The lock is the operating system's: it ends with the process, however that dies. Single
+        transactions, such as keeping a trace, do not need it.
+
+        Raises:
+            BusyError: another process is indexing into this file.
+        """
+        lock = FileLock(lock_path(self.path), timeout=0)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise BusyError(
+                f"Another localrag is writing to {self.path.name}. Wait until it has finished, or "
+                "stop it, and run this again."
+            ) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def close(self) -> None:
+        """Close every thread's connection. The last one folds the write-ahead log into the file."""
+        self._closed = True
+        with self._connections_lock:
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+
+
+def lock_path(path: Path) -> Path:
+    """Return the lock's place: outside the user's folder, so that the base stays one file."""
+    name = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]
+    return Path(tempfile.gettempdir()) / f"localrag-{name}.lock"
+
+
+def connect(path: Path, *, read_only: bool) -> apsw.Connection:
+    """Return a connection with sqlite-vec loaded and our pragmas set."""
+    connection = _open_read_only(path) if read_only else apsw.Connection(str(path))
+    try:
+        connection.set_busy_timeout(BUSY_MILLISECONDS)
+        connection.enable_load_extension(True)
+        connection.load_extension(sqlite_vec.loadable_path())
+        connection.enable_load_extension(False)
+        if not read_only:
+            # Readers go on while one writes; a killed process loses no committed document.
+            connection.pragma("journal_mode", "wal")
+            connection.pragma("synchronous", "normal")
+        connection.pragma("foreign_keys", "on")
+        connection.pragma("temp_store", "memory")
+        connection.pragma("mmap_size", 1 << 30)
+        connection.pragma("cache_size", -64_000)  # KiB: an index of some 100,000 chunks
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _open_read_only(path: Path) -> apsw.Connection:
+    uri = "file:" + quote(str(path)) + "?mode=ro"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    connection = apsw.Connection(uri, flags=flags)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018 - forces the open
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        # A file in WAL mode in a folder where no -shm file can be made: nobody else writes there.
+        connection.close()
+        return apsw.Connection(uri + "&immutable=1", flags=flags)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors about the file into ours, each with what to do next."""
+    try:
+        yield
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        raise NotAKnowledgeBaseError(
+            f"{path} is not a usable SQLite file ({error}). If it was a knowledge base, restore a "
+            "copy or index the documents again into a new file."
+        ) from error
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise BusyError(
+            f"{path.name} is locked by another program ({error}). Close that program and try again."
+        ) from error
+    except apsw.CantOpenError as error:
+        raise KnowledgeBaseError(
+            f"Cannot open {path}. Check that its folder exists and that you may write to it."
+        ) from error
+    except apsw.ReadOnlyError as error:
+        raise ReadOnlyError(
+            f"{path} cannot be written. Change its permissions, or copy it to a place where you "
+            "may write."
+        ) from error
+    except (apsw.FullError, apsw.IOError) as error:
+        raise KnowledgeBaseError(
+            f"Writing to {path.name} failed ({error}). Free space on the disk and run the command "
+            "again: what was finished before is kept."
+        ) from error

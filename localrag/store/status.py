@@ -1,0 +1,83 @@
+"""Counts and sizes of a file, and whether it is whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from localrag.records import Status
+from localrag.store.documents import list_sources
+from localrag.store.settings import all_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import apsw
+
+__all__ = ["read_status", "verify"]
+
+
+def read_status(connection: apsw.Connection, path: Path) -> Status:
+    """Return what the file at `path` holds."""
+
+    def number(sql: str) -> int:
+        return int(connection.execute(sql).get)
+
+    return Status(
+        path=str(path),
+        format_version=int(str(connection.pragma("user_version"))),
+        documents=number("SELECT count(*) FROM documents"),
+        chunks=number("SELECT count(*) FROM chunks"),
+        tokens=number("SELECT coalesce(sum(tokens), 0) FROM chunks"),
+        skipped=number("SELECT count(*) FROM skipped"),
+        bytes=path.stat().st_size,
+        sources=tuple(list_sources(connection)),
+        settings=all_settings(connection),
+        queries=number("SELECT count(*) FROM queries"),
+    )
+
+
+def verify(connection: apsw.Connection) -> list[str]:
+    """Return what is wrong with the file, in words; an empty list when it is whole.
+
+    SQLite's own check, then ours: every chunk has its words and its vector, nothing has more, and
+    the neighbour links run through each document from end to end.
+    """
+    problems = [
+        str(line) for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"
+    ]
+    for description, sql in CHECKS:
+        count = int(connection.execute(sql).get)
+        if count:
+            problems.append(f"{count} {description}")
+    return problems
+
+
+CHECKS = (
+    (
+        "chunks without words",
+        "SELECT count(*) FROM chunks WHERE id NOT IN (SELECT id FROM chunk_words_docsize)",
+    ),
+    (
+        "word rows without a chunk",
+        "SELECT count(*) FROM chunk_words_docsize WHERE id NOT IN (SELECT id FROM chunks)",
+    ),
+    (
+        "chunks without a vector",
+        "SELECT count(*) FROM chunks WHERE id NOT IN (SELECT rowid FROM chunk_vectors_rowids)",
+    ),
+    (
+        "vectors without a chunk",
+        "SELECT count(*) FROM chunk_vectors_rowids WHERE rowid NOT IN (SELECT id FROM chunks)",
+    ),
+    (
+        "broken neighbour links",
+        """SELECT count(*) FROM chunks AS c JOIN chunks AS n ON n.id = c.next_id
+        WHERE n.previous_id IS NOT c.id OR n.ordinal != c.ordinal + 1
+        OR n.document_id != c.document_id""",
+    ),
+    (
+        "documents whose chunks are not numbered from 0 without a gap",
+        """SELECT count(*) FROM (SELECT 1 FROM chunks GROUP BY document_id
+        HAVING min(ordinal) != 0 OR max(ordinal) + 1 != count(*))""",
+    ),
+)

@@ -1,0 +1,89 @@
+"""The embeddings: a vec0 table, searched exactly."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from localrag.records import Candidate
+from localrag.store.schema import vectors_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import apsw
+    from numpy.typing import NDArray
+
+__all__ = [
+    "create_vectors",
+    "delete_vectors",
+    "insert_vectors",
+    "search_vectors",
+    "vectors_by_hash",
+]
+
+MAX_K: Final = 4_096
+"""vec0 refuses a larger k."""
+
+
+def create_vectors(connection: apsw.Connection, dimensions: int) -> None:
+    """Create the table, unless it is there."""
+    connection.execute(vectors_table(dimensions))
+
+
+def insert_vectors(
+    connection: apsw.Connection, ids: Sequence[int], vectors: NDArray[np.float32]
+) -> None:
+    """Store one unit vector per chunk, shape (ids, dimensions).
+
+    Raises:
+        ValueError: a vector is not finite or not of length one; vec0 would take it and every
+            later search would be wrong.
+    """
+    if len(ids) and not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
+        raise ValueError("Vectors must be finite and of length one.")
+    connection.executemany(
+        "INSERT INTO chunk_vectors(chunk_id, embedding) VALUES(?, ?)",
+        [(id_, vector.tobytes()) for id_, vector in zip(ids, vectors, strict=True)],
+    )
+
+
+def delete_vectors(connection: apsw.Connection, ids: Iterable[int]) -> None:
+    """Take chunks out of the table."""
+    connection.executemany("DELETE FROM chunk_vectors WHERE chunk_id = ?", [(id_,) for id_ in ids])
+
+
+def vectors_by_hash(
+    connection: apsw.Connection, hashes: Iterable[str]
+) -> dict[str, NDArray[np.float32]]:
+    """Return the stored vectors of texts that were embedded before, by their content hash."""
+    rows = connection.execute(
+        "SELECT c.content_hash, min(c.id) FROM chunks AS c "
+        "WHERE c.content_hash IN (SELECT value FROM json_each(?)) GROUP BY c.content_hash",
+        (json.dumps(list(hashes)),),
+    ).fetchall()
+    found: dict[str, NDArray[np.float32]] = {}
+    for content_hash, id_ in rows:
+        vector = connection.execute(
+            "SELECT embedding FROM chunk_vectors WHERE chunk_id = ?", (id_,)
+        ).get
+        if vector is not None:
+            found[str(content_hash)] = np.frombuffer(bytes(vector), dtype=np.float32)
+    return found
+
+
+def search_vectors(
+    connection: apsw.Connection, vector: NDArray[np.float32], k: int
+) -> tuple[Candidate, ...]:
+    """Return the `k` nearest chunks to a unit vector, exactly; the score is the cosine."""
+    rows = connection.execute(
+        "SELECT chunk_id, distance FROM chunk_vectors WHERE embedding MATCH ? AND k = ? "
+        "ORDER BY distance, chunk_id",
+        (vector.astype(np.float32).tobytes(), min(k, MAX_K)),
+    )
+    return tuple(
+        Candidate(int(id_), 1.0 - float(distance), rank)
+        for rank, (id_, distance) in enumerate(rows, start=1)
+    )

@@ -1,0 +1,61 @@
+"""The BM25 index: FTS5 rows of analysed text."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from localrag.records import Candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import apsw
+
+__all__ = ["delete_words", "document_frequencies", "insert_words", "search_words"]
+
+
+def insert_words(
+    connection: apsw.Connection, ids: Sequence[int], words: Sequence[tuple[str, str]]
+) -> None:
+    """Index chunks: for each id its context and its body, as tokens separated by blanks."""
+    connection.executemany(
+        "INSERT INTO chunk_words(rowid, context, body) VALUES(?, ?, ?)",
+        [(id_, context, body) for id_, (context, body) in zip(ids, words, strict=True)],
+    )
+
+
+def delete_words(connection: apsw.Connection, ids: Iterable[int]) -> None:
+    """Take chunks out of the index."""
+    connection.executemany("DELETE FROM chunk_words WHERE rowid = ?", [(id_,) for id_ in ids])
+
+
+def document_frequencies(connection: apsw.Connection, terms: Iterable[str]) -> dict[str, int]:
+    """Return in how many chunks each term occurs; a term that occurs nowhere is left out."""
+    connection.execute(
+        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary "
+        "USING fts5vocab('main', 'chunk_words', 'row')"
+    )
+    rows = connection.execute(
+        "SELECT term, doc FROM temp.vocabulary WHERE term IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(terms)),),
+    )
+    return {str(term): int(count) for term, count in rows}
+
+
+def search_words(connection: apsw.Connection, expression: str, k: int) -> tuple[Candidate, ...]:
+    """Return the `k` best chunks for an FTS5 expression by BM25; scores are positive.
+
+    Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009; FTS5
+    uses k1 = 1.2 and b = 0.75. Ties go to the older chunk, so that results are the same each time.
+    """
+    if not expression:
+        return ()
+    rows = connection.execute(
+        "SELECT rowid, rank FROM chunk_words WHERE chunk_words MATCH ? "
+        "ORDER BY rank, rowid LIMIT ?",
+        (expression, k),
+    )
+    return tuple(
+        Candidate(int(id_), -float(score), rank) for rank, (id_, score) in enumerate(rows, start=1)
+    )

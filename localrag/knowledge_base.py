@@ -11,10 +11,10 @@ from localrag.answer.extract import Extract, compose
 from localrag.chunking.structural import CHUNKER_VERSION
 from localrag.config import Settings
 from localrag.errors import (
-    BusyError,
     FingerprintError,
+    KnowledgeBaseError,
     LocalragError,
-    ReadOnlyError,
+    NotAKnowledgeBaseError,
     SettingsError,
 )
 from localrag.inference.load import load_embedder, load_reranker
@@ -80,8 +80,8 @@ class KnowledgeBase:
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
     ) -> None:
-        self.embedder = embedder or load_embedder()
-        self.reranker = reranker or load_reranker()
+        self.embedder: Embedder = embedder or load_embedder()
+        self.reranker: Reranker = reranker or load_reranker()
         self.database = Database(path, read_only=read_only)
         try:
             self._check_fingerprint()
@@ -165,6 +165,9 @@ class KnowledgeBase:
             rerank: whether the cross-encoder reads the best candidates; without it hits have no
                 relevance.
             context: chunks before and after each hit that are shown with it.
+
+        Raises:
+            SettingsError: `mode` is none of the three, or a number is too small.
         """
         plan = Plan(mode=mode, rerank=rerank, limit=limit, neighbours=context)
         state, trace = self._run(self._search_stages(plan), query)
@@ -201,29 +204,34 @@ class KnowledgeBase:
 
     def trace(self, id_: int | None = None) -> Trace | None:
         """Return the trace of a query by its id, or of the last query; None if there is none."""
-        connection = self.database.connection
-        wanted = last_trace_id(connection) if id_ is None else id_
-        return None if wanted is None else fetch_trace(connection, wanted)
+        with self.database.reading() as connection:
+            wanted = last_trace_id(connection) if id_ is None else id_
+            return None if wanted is None else fetch_trace(connection, wanted)
 
     def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         """Return chunks by id, as a trace names them; one that is gone is left out."""
-        return fetch_chunks(self.database.connection, ids)
+        with self.database.reading() as connection:
+            return fetch_chunks(connection, ids)
 
     def documents(self) -> list[DocumentRow]:
         """Return all documents in the order of their URIs."""
-        return list_documents(self.database.connection)
+        with self.database.reading() as connection:
+            return list_documents(connection)
 
     def skipped(self) -> list[Skipped]:
         """Return the sources that could not be indexed, with the reasons."""
-        return list_skipped(self.database.connection)
+        with self.database.reading() as connection:
+            return list_skipped(connection)
 
     def status(self) -> Status:
         """Return what the file holds."""
-        return read_status(self.database.connection, self.database.path)
+        with self.database.reading() as connection:
+            return read_status(connection, self.database.path)
 
     def verify(self) -> list[str]:
         """Return what is wrong with the file, in words; an empty list when it is whole."""
-        return verify(self.database.connection)
+        with self.database.reading() as connection:
+            return verify(connection)
 
     # Inside
 
@@ -235,7 +243,8 @@ class KnowledgeBase:
     def _run(self, stages: tuple[Stage, ...], query: str) -> tuple[SearchState, Trace]:
         # Half a surrogate pair cannot be stored or tokenised; everything else is left as it is.
         legal = query.encode("utf-8", "replace").decode("utf-8")
-        state, trace = run_stages(stages, legal)
+        with self.database.reading():
+            state, trace = run_stages(stages, legal)
         return state, self._keep(trace)
 
     def _keep(self, trace: Trace) -> Trace:
@@ -245,14 +254,20 @@ class KnowledgeBase:
         try:
             with self.database.atomic() as connection:
                 return replace(trace, id=insert_trace(connection, trace))
-        except (ReadOnlyError, BusyError):
+        except KnowledgeBaseError:
             return trace
 
     def _fingerprint(self) -> str:
         return f"{self.embedder.fingerprint} analyser-{ANALYSER_VERSION} chunker-{CHUNKER_VERSION}"
 
     def _check_fingerprint(self) -> None:
-        stored = get_setting(self.database.connection, "fingerprint")
+        with self.database.reading() as connection:
+            stored = get_setting(connection, "fingerprint")
+        if stored is None and self.database.read_only:
+            raise NotAKnowledgeBaseError(
+                f"{self.database.path} is empty. Fill it first: localrag index FOLDER "
+                f"--db {self.database.path}"
+            )
         current = self._fingerprint()
         if stored is not None and stored != current:
             raise FingerprintError(
@@ -270,7 +285,8 @@ class KnowledgeBase:
         Raises:
             SettingsError: the caller asked for other sizes by name.
         """
-        stored = all_settings(self.database.connection)
+        with self.database.reading() as connection:
+            stored = all_settings(connection)
         sizes = {name: int(stored[name]) for name in CHUNK_SIZES if name in stored}
         for name, size in sizes.items():
             if name in settings.model_fields_set and getattr(settings, name) != size:
@@ -282,10 +298,10 @@ class KnowledgeBase:
 
     def _prepare(self) -> None:
         """Make the vector table and note what the file is made with, once."""
-        connection = self.database.connection
-        if get_setting(connection, "fingerprint") is not None:
-            return
-        with self.database.atomic():
+        with self.database.reading() as connection:
+            if get_setting(connection, "fingerprint") is not None:
+                return
+        with self.database.atomic() as connection:
             create_vectors(connection, self.embedder.dimensions)
             set_setting(connection, "fingerprint", self._fingerprint())
             for name in CHUNK_SIZES:

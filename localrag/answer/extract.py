@@ -43,15 +43,24 @@ class Extract:
 
     def __call__(self, state: SearchState) -> SearchState:
         """Set the sentences; none when the documents do not answer the question."""
-        best = max((p.relevance or 0.0 for p in state.passages), default=0.0)
-        if best < self.min_relevance:
-            note = f"not found: best passage {best:.2f}, needed {self.min_relevance:.2f}"
-            return replace(state, sentences=(), survivors=(), note=note)
+        judged = [p.relevance for p in state.passages if p.relevance is not None]
+        if judged and max(judged) < self.min_relevance:
+            return self.not_found(state, f"best passage {max(judged):.2f}")
         chosen = self.choose(state.query, state.passages)
+        if not chosen:
+            return self.not_found(state, "no passage holds a sentence")
+        # Passages that were not reranked have no relevance: then the sentence's own decides.
+        if not judged and chosen[0].relevance < self.min_relevance:
+            return self.not_found(state, f"best sentence {chosen[0].relevance:.2f}")
         survivors = tuple(
             Candidate(sentence.chunk_id, sentence.relevance, sentence.number) for sentence in chosen
         )
         return replace(state, sentences=chosen, survivors=survivors, note="")
+
+    def not_found(self, state: SearchState, reason: str) -> SearchState:
+        """Return the state of a question that the documents do not answer."""
+        note = f"not found: {reason}, needed {self.min_relevance:.2f}"
+        return replace(state, sentences=(), survivors=(), note=note)
 
     def choose(self, question: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
         """Return the best sentence, and those that come close to it, best first."""

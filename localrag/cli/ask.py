@@ -15,7 +15,14 @@ from localrag.cli.options import (
     open_for_reading,
     rerank_option,
 )
-from localrag.cli.output import citation_json, print_json, print_trace, shown_path, trace_json
+from localrag.cli.output import (
+    citation_json,
+    plain,
+    print_json,
+    print_trace,
+    shown_path,
+    trace_json,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,11 +81,13 @@ def answer_json(answer: Answer) -> dict[str, object]:
 
 def print_answer(answer: Answer) -> None:
     """Print the sentences, then where each stands."""
-    click.echo(answer.text)
+    click.echo(plain(answer.text))
     if answer.citations:
         click.echo()
     for citation in answer.citations:
-        place = citation.citation.replace(citation.document, shown_path(citation.document), 1)
+        place = plain(
+            citation.citation.replace(citation.document, shown_path(citation.document), 1)
+        )
         span = f"characters {citation.start}-{citation.end}"
         click.echo(
             f"[{citation.number}] {click.style(place, bold=True)} "

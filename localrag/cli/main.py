@@ -41,6 +41,9 @@ class Commands(click.Group):
         except Cancelled as stopped:
             click.echo(str(stopped), err=True)
             ctx.exit(EXIT_STOPPED)
+        except KeyboardInterrupt:
+            click.echo("Stopped.", err=True)
+            ctx.exit(EXIT_STOPPED)
         except LocalragError as error:
             click.echo(f"{click.style('Error:', fg='red')} {error}", err=True)
             ctx.exit(EXIT_ERROR)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "citation_json",
     "hit_json",
+    "plain",
     "print_json",
     "print_trace",
     "shorten",
@@ -33,17 +34,27 @@ def print_json(value: object) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
+def plain(text: str) -> str:
+    """Return `text` without control characters: a document must not steer the terminal."""
+    return text.translate(CONTROLS)
+
+
+CONTROLS = dict.fromkeys(
+    {*range(0x20), *range(0x7F, 0xA0)} - {ord("\t"), ord("\n")}, "\N{REPLACEMENT CHARACTER}"
+)
+
+
 def shown_path(uri: str) -> str:
     """Return a path as the user would type it here: relative where that is shorter."""
     if not os.path.isabs(uri):  # noqa: PTH117 - a URI need not be a path
-        return uri
+        return plain(uri)
     here = str(Path.cwd())
-    return uri[len(here) + 1 :] if uri.startswith(here + os.sep) else uri
+    return plain(uri[len(here) + 1 :] if uri.startswith(here + os.sep) else uri)
 
 
 def shorten(text: str, width: int) -> str:
     """Return `text` on one line of at most `width` columns; a wide character takes two."""
-    line = " ".join(text.split())
+    line = plain(" ".join(text.split()))
     used = 0
     for position, character in enumerate(line):
         used += 2 if ord(character) >= FIRST_WIDE else 1

@@ -15,7 +15,15 @@ from localrag.cli.options import (
     open_for_reading,
     rerank_option,
 )
-from localrag.cli.output import hit_json, print_json, print_trace, shorten, shown_path, trace_json
+from localrag.cli.output import (
+    hit_json,
+    plain,
+    print_json,
+    print_trace,
+    shorten,
+    shown_path,
+    trace_json,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,11 +96,11 @@ def result_json(result: SearchResult) -> dict[str, object]:
 def print_hit(hit: Hit, *, full: bool) -> None:
     """Print a hit: rank, relevance, place, text."""
     relevance = "     " if hit.relevance is None else f"{hit.relevance:5.2f}"
-    place = hit.citation.replace(hit.document, shown_path(hit.document), 1)
+    place = plain(hit.citation.replace(hit.document, shown_path(hit.document), 1))
     click.echo(
         f"{hit.rank:>3} {click.style(relevance, fg='green')}  {click.style(place, bold=True)}"
     )
-    text = hit.text if full else shorten(hit.text, 220)
+    text = plain(hit.text) if full else shorten(hit.text, 220)
     for line in text.splitlines():
         if line.strip():
             click.echo(f"           {line}")

@@ -1,1 +1,1 @@
-"""evaluate."""
+"""Measures retrieval on judged questions: the sets, and the figures."""

@@ -18,8 +18,10 @@ FloatArray = NDArray[np.float32]
 class TokenCounter(Protocol):
     """Tells how a text is cut into a model's tokens."""
 
-    max_tokens: int
-    """Most tokens of one passage, special tokens and the passage prefix already taken off."""
+    @property
+    def max_tokens(self) -> int:
+        """Most tokens of one passage, special tokens and the passage prefix already taken off."""
+        ...
 
     def count(self, text: str) -> int:
         """Return the number of tokens of `text`, without special tokens."""
@@ -36,7 +38,11 @@ class Embedder(Protocol):
     dimensions: int
     fingerprint: str
     """Changes whenever the vectors would: model files, pooling, prefixes."""
-    counter: TokenCounter
+
+    @property
+    def counter(self) -> TokenCounter:
+        """How this model counts tokens."""
+        ...
 
     def embed_passages(self, texts: Sequence[str]) -> FloatArray:
         """Return unit vectors, shape (texts, dimensions)."""

@@ -70,9 +70,16 @@ def _walk(path: Path, entered: set[tuple[int, int]]) -> Iterator[Path]:
             continue
         entered.add((identity.st_dev, identity.st_ino))
         visible = [entry for entry in entries if not entry.name.startswith(".")]
-        folders = [Path(entry.path) for entry in visible if entry.is_dir()]
-        yield from (Path(entry.path) for entry in visible if not entry.is_dir())
+        folders = [Path(entry.path) for entry in visible if _is_folder(entry)]
+        yield from (Path(entry.path) for entry in visible if not _is_folder(entry))
         pending.extend(reversed(folders))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads to itself: `_source` finds the same error and reports it
+        return False
 
 
 def _source(path: Path, uri: str, max_bytes: int) -> Source | Skipped:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -82,7 +83,9 @@ class _Run:
 
     def all(self, paths: Sequence[Path]) -> SyncReport:
         started = time.perf_counter()
-        found = list(discover(paths, max_bytes=self.settings.max_file_bytes))
+        limit = self.settings.max_file_bytes
+        own = own_files(self.database.path)
+        found = [item for item in discover(paths, max_bytes=limit) if item.uri not in own]
         self.total = len(found)
         with self.database.atomic() as connection:
             add_sources(connection, [uri_of(path) for path in paths])
@@ -103,11 +106,13 @@ class _Run:
         if self.cancelled is not None and self.cancelled():
             self.flush()
             raise Cancelled("Stopped. What was indexed is kept; run the same command to go on.")
+        stored = find_document(self.database.connection, item.uri)
         if isinstance(item, Skipped):
-            # It may be readable again tomorrow: what was indexed of it stays.
+            # What cannot be opened may be readable again tomorrow: what was indexed of it stays.
+            if stored is not None and item.reason != "unreadable":
+                remove_document(self.database, item.uri)
             self.skip(item)
             return
-        stored = find_document(self.database.connection, item.uri)
         if stored is not None and _same_file(stored, item):
             self.unchanged(item)
             return
@@ -165,17 +170,28 @@ class _Run:
     def remove_vanished(self, paths: Sequence[Path], seen: set[str]) -> None:
         """Remove documents below `paths` whose files are gone, and their lines in the ledger."""
         roots = [uri_of(path) for path in paths]
-        # A folder that cannot be opened has not lost its files: they stay until it can.
-        closed = [skipped.uri for skipped in self.skipped if skipped.reason == "unreadable"]
+        # A folder that cannot be opened has not lost its files, nor has a disk that was unplugged
+        # after the run began: they stay until they can be seen again, or seen to be gone.
+        closed = [
+            skipped.uri
+            for skipped in self.skipped
+            if skipped.reason == "unreadable" or skipped.uri in roots
+        ]
         for document in list_documents(self.database.connection):
             gone = document.uri not in seen and not _below(document.uri, closed)
             if gone and _below(document.uri, roots):
                 remove_document(self.database, document.uri)
                 self.outcome["removed"].append(document.uri)
+        still_skipped = {skipped.uri for skipped in self.skipped}
         for skipped in list_skipped(self.database.connection):
-            if skipped.uri not in seen and _below(skipped.uri, roots):
+            if skipped.uri not in still_skipped and _below(skipped.uri, roots):
                 with self.database.atomic() as connection:
                     clear_skipped(connection, skipped.uri)
+
+
+def own_files(path: Path) -> set[str]:
+    """Return the URIs of the knowledge base itself: it may lie in the folder that it indexes."""
+    return {uri_of(path) + suffix for suffix in ("", "-wal", "-shm", "-journal")}
 
 
 def _same_file(stored: DocumentRow, source: Source) -> bool:
@@ -183,8 +199,4 @@ def _same_file(stored: DocumentRow, source: Source) -> bool:
 
 
 def _below(uri: str, roots: Sequence[str]) -> bool:
-    separators = ("/", "\\")
-    return any(
-        uri == root or uri.startswith(tuple(root.rstrip("/\\") + mark for mark in separators))
-        for root in roots
-    )
+    return any(uri == root or uri.startswith(root.rstrip(os.sep) + os.sep) for root in roots)

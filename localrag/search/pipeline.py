@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
+from localrag.errors import SettingsError
 from localrag.records import Hit
 from localrag.search.expand import Expand
 from localrag.search.fuse import Fuse
@@ -36,6 +37,14 @@ class Plan:
     """Chunks before and after each match that are shown with it."""
     token_budget: int | None = None
     """Most tokens of all passages together; None for no limit."""
+
+    def __post_init__(self) -> None:
+        if self.mode not in get_args(Mode):
+            raise SettingsError(
+                f"There is no mode {self.mode!r}. Use one of {', '.join(get_args(Mode))}."
+            )
+        if self.limit < 1 or self.neighbours < 0:
+            raise SettingsError("A limit is at least 1 and a context at least 0.")
 
 
 def search_stages(

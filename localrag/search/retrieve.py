@@ -45,7 +45,7 @@ class Lexical:
     def search(self, query: str) -> RankedList:
         """Return the best chunks for one query; an empty list when it has no words."""
         terms = analyse_query(query)
-        frequencies = document_frequencies(self.connection, [term.text for term in terms])
+        frequencies = document_frequencies(self.connection, [term.term for term in terms])
         kept = prune_frequent(terms, frequencies, count_chunks(self.connection))
         candidates = search_words(self.connection, match_expression(kept), self.k)
         return RankedList("bm25", query, candidates)
@@ -60,13 +60,14 @@ def prune_frequent(
     term, and adds next to nothing to a score. The limit is a share of the chunks, so it holds for
     any language and any collection. When all terms are frequent the rarest ones stay.
     """
-    known = [term for term in terms if term.text in frequencies]
+    # A prefix stands for words that the index may hold although it lacks the prefix itself.
+    known = [term for term in terms if term.prefix or term.term in frequencies]
     limit = max(FREQUENT_MINIMUM, chunks * FREQUENT_SHARE)
-    rare = [term for term in known if frequencies[term.text] <= limit]
+    rare = [term for term in known if frequencies.get(term.term, 0) <= limit]
     if rare or not known:
         return rare
-    rarest = min(frequencies[term.text] for term in known)
-    return [term for term in known if frequencies[term.text] <= rarest * FREQUENT_SPREAD]
+    rarest = min(frequencies[term.term] for term in known)
+    return [term for term in known if frequencies[term.term] <= rarest * FREQUENT_SPREAD]
 
 
 FREQUENT_SHARE = 0.2

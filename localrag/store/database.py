@@ -52,8 +52,12 @@ class Database:
         self._connections_lock = threading.Lock()
         self._write_lock = threading.RLock()
         self._closed = False
-        with translated(self.path):
-            self._prepare()
+        try:
+            with translated(self.path):
+                self._prepare()
+        except BaseException:
+            self.close()
+            raise
 
     def _prepare(self) -> None:
         if self.read_only and not self.path.exists():
@@ -62,6 +66,9 @@ class Database:
             )
         version = check_identity(self.connection, str(self.path))
         if not self.read_only:
+            # Readers go on while one writes; a killed process loses no committed document. The
+            # file keeps this mode, so another program's file must be recognised before.
+            self.connection.pragma("journal_mode", "wal")
             migrate(self.connection, version)
         elif version == 0:
             raise NotAKnowledgeBaseError(
@@ -80,6 +87,17 @@ class Database:
             with self._connections_lock:
                 self._connections.append(connection)
         return connection
+
+    @contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        """Give this thread's connection for a block that only reads.
+
+        Raises:
+            NotAKnowledgeBaseError: the file turned out to be damaged.
+            BusyError: another program holds the file.
+        """
+        with translated(self.path):
+            yield self.connection
 
     @contextmanager
     def atomic(self) -> Iterator[apsw.Connection]:
@@ -125,7 +143,8 @@ class Database:
                 "stop it, and run this again."
             ) from error
         try:
-            yield
+            with translated(self.path):
+                yield
         finally:
             lock.release()
 
@@ -153,8 +172,6 @@ def connect(path: Path, *, read_only: bool) -> apsw.Connection:
         connection.load_extension(sqlite_vec.loadable_path())
         connection.enable_load_extension(False)
         if not read_only:
-            # Readers go on while one writes; a killed process loses no committed document.
-            connection.pragma("journal_mode", "wal")
             connection.pragma("synchronous", "normal")
         connection.pragma("foreign_keys", "on")
         connection.pragma("temp_store", "memory")

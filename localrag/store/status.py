@@ -71,13 +71,18 @@ CHECKS = (
     ),
     (
         "broken neighbour links",
-        """SELECT count(*) FROM chunks AS c JOIN chunks AS n ON n.id = c.next_id
-        WHERE n.previous_id IS NOT c.id OR n.ordinal != c.ordinal + 1
-        OR n.document_id != c.document_id""",
+        """SELECT count(*) FROM (SELECT previous_id, next_id,
+        lag(id) OVER document AS previous, lead(id) OVER document AS following
+        FROM chunks WINDOW document AS (PARTITION BY document_id ORDER BY ordinal))
+        WHERE previous_id IS NOT previous OR next_id IS NOT following""",
     ),
     (
         "documents whose chunks are not numbered from 0 without a gap",
         """SELECT count(*) FROM (SELECT 1 FROM chunks GROUP BY document_id
         HAVING min(ordinal) != 0 OR max(ordinal) + 1 != count(*))""",
+    ),
+    (
+        "rows whose document or section is gone",
+        "SELECT count(*) FROM pragma_foreign_key_check",
     ),
 )

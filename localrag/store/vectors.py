@@ -79,8 +79,10 @@ def search_vectors(
 ) -> tuple[Candidate, ...]:
     """Return the `k` nearest chunks to a unit vector, exactly; the score is the cosine."""
     rows = connection.execute(
-        "SELECT chunk_id, distance FROM chunk_vectors WHERE embedding MATCH ? AND k = ? "
-        "ORDER BY distance, chunk_id",
+        # vec0 refuses to order by more than the distance: ties are broken outside it.
+        "WITH nearest AS MATERIALIZED (SELECT chunk_id, distance FROM chunk_vectors "
+        "WHERE embedding MATCH ? AND k = ?) "
+        "SELECT chunk_id, distance FROM nearest ORDER BY distance, chunk_id",
         (vector.astype(np.float32).tobytes(), min(k, MAX_K)),
     )
     return tuple(

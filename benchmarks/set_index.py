@@ -1,0 +1,167 @@
+"""Turns an evaluation set into a real knowledge base, and keeps it for the next run.
+
+Every passage becomes a document with one chunk, as it is: these sets judge passages, so cutting
+them again would measure something else. The file is named after all that decides its contents, so
+a changed passage, model or text analysis makes a new one. Embeddings are kept apart, by text, so
+that a change of the text analysis alone costs seconds and not minutes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import localrag
+from localrag.ingest.prepare import Prepared
+from localrag.ingest.write import embed_all, write_document
+from localrag.records import Chunk, Section
+from localrag.store.documents import DocumentRow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from localrag.evaluate.datasets import EvaluationPassage, EvaluationSet
+    from localrag.inference.protocols import Embedder, FloatArray, Reranker, TokenCounter
+
+__all__ = ["CachedEmbedder", "open_set", "passage_ids"]
+
+BATCH = 256
+"""Passages embedded together: the embedder sorts them by length, so more means less padding."""
+
+SOURCES_OF_ROWS = ("text/*.py", "store/schema.py", "ingest/write.py")
+"""Where a change makes other rows out of the same passages and vectors."""
+
+
+class CachedEmbedder:
+    """An embedder that embeds no passage twice, not even in another run."""
+
+    def __init__(self, embedder: Embedder, cache: Path) -> None:
+        self.embedder = embedder
+        self.dimensions = embedder.dimensions
+        self.fingerprint = embedder.fingerprint
+        self.counter = embedder.counter
+        cache.mkdir(parents=True, exist_ok=True)
+        self.file = sqlite3.connect(cache / f"vectors-{digest(embedder.fingerprint)}.db")
+        self.file.execute("CREATE TABLE IF NOT EXISTS vectors(text TEXT PRIMARY KEY, vector BLOB)")
+
+    def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        """Return unit vectors, shape (texts, dimensions)."""
+        known = {text: self.kept(text) for text in texts}
+        missing = [text for text, vector in known.items() if vector is None]
+        if missing:
+            read = [beginning(text, self.counter) for text in missing]
+            known.update(zip(missing, self.embedder.embed_passages(read), strict=True))
+            rows = [(digest(text), known[text]) for text in missing]
+            self.file.executemany("INSERT INTO vectors VALUES(?, ?)", rows)
+            self.file.commit()
+        found = [vector for text in texts if (vector := known[text]) is not None]
+        return np.stack(found) if found else np.empty((0, self.dimensions), np.float32)
+
+    def kept(self, text: str) -> FloatArray | None:
+        """Return the vector of an earlier run, or None."""
+        sql = "SELECT vector FROM vectors WHERE text = ?"
+        row = self.file.execute(sql, (digest(text),)).fetchone()
+        return None if row is None else np.frombuffer(row[0], np.float32)
+
+    def embed_query(self, text: str) -> FloatArray:
+        """Return one unit vector, shape (dimensions,); never kept, because it is timed."""
+        return self.embedder.embed_query(text)
+
+    def close(self) -> None:
+        """Release the session's memory and the file."""
+        self.file.close()
+        self.embedder.close()
+
+
+def open_set(
+    found: EvaluationSet,
+    cache: Path,
+    embedder: CachedEmbedder,
+    reranker: Reranker,
+    progress: Callable[[str], None],
+) -> localrag.KnowledgeBase:
+    """Return the knowledge base of a set's passages; index what it still lacks.
+
+    An interrupted run goes on where it stopped, since each passage is a document of its own.
+    """
+    name = f"{found.name.replace('/', '-')}-{fingerprint(found, embedder)}.db"
+    base = localrag.open(cache / name, embedder=embedder, reranker=reranker)
+    done = {document.uri for document in base.documents()}
+    missing = [passage for passage in found.passages if passage.id not in done]
+    for start in range(0, len(missing), BATCH):
+        progress(f"{found.name}: {len(done) + start:,} of {len(found.passages):,} passages indexed")
+        add_passages(base, missing[start : start + BATCH])
+    return base
+
+
+def add_passages(base: localrag.KnowledgeBase, passages: Sequence[EvaluationPassage]) -> None:
+    """Write passages as documents of one chunk."""
+    prepared = [as_document(passage, base.embedder.counter) for passage in passages]
+    vectors, _ = embed_all(base.database.connection, base.embedder, prepared)
+    for document, own in zip(prepared, vectors, strict=True):
+        write_document(base.database, document, own)
+
+
+def as_document(passage: EvaluationPassage, counter: TokenCounter) -> Prepared:
+    """Return a passage in the form in which the indexer hands over a document."""
+    chunk = Chunk(
+        ordinal=0,
+        kind="paragraph",
+        start=0,
+        end=len(passage.text),
+        text=passage.text,
+        headings=(),
+        context=passage.title,
+        section=0,
+        tokens=counter.count(f"{passage.title}\n{passage.text}"),
+    )
+    row = DocumentRow(
+        id=0,
+        uri=passage.id,
+        title=passage.title,
+        media_type="text/plain",
+        content_hash=digest(passage.text),
+        size=len(passage.text.encode()),
+        modified_at=None,
+    )
+    section = Section(heading=passage.title, level=0, parent=None, first_chunk=0, last_chunk=0)
+    return Prepared(row=row, metadata={}, sections=(section,), chunks=(chunk,))
+
+
+def beginning(text: str, counter: TokenCounter) -> str:
+    """Return as much of `text` as the model reads, as published figures are made.
+
+    The product never embeds a text that is too long: it makes smaller chunks. Here the passages
+    are given, and some are longer than 512 tokens.
+    """
+    longest = counter.max_tokens
+    while longest and counter.count(text) > counter.max_tokens:
+        text = text[: int(counter.token_starts(text)[longest])]
+        longest -= 1  # what is left may be cut into other tokens than before
+    return text
+
+
+def passage_ids(base: localrag.KnowledgeBase) -> dict[int, str]:
+    """Return the passage of every chunk."""
+    rows = base.database.connection.execute(
+        "SELECT chunks.id, documents.uri FROM chunks JOIN documents ON documents.id = document_id"
+    )
+    return {int(chunk): str(uri) for chunk, uri in rows}
+
+
+def fingerprint(found: EvaluationSet, embedder: CachedEmbedder) -> str:
+    """Return a short name for everything that decides what is in the file."""
+    package = Path(localrag.__file__).parent
+    sources = sorted(path for pattern in SOURCES_OF_ROWS for path in package.glob(pattern))
+    parts = [embedder.fingerprint, *(path.read_text(encoding="utf-8") for path in sources)]
+    parts += [f"{passage.id}\0{passage.title}\0{passage.text}" for passage in found.passages]
+    return digest("\0".join(parts))
+
+
+def digest(text: str) -> str:
+    """Return the start of a text's SHA-256, long enough to tell all our texts apart."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]

@@ -1,0 +1,94 @@
+"""Which reader reads which file. A new format is one line in `_FORMATS`.
+
+What a file holds decides before what it is called: a picture named ``notes.txt`` is not text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from localrag.errors import ReadError
+from localrag.formats import markdown, plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from localrag.records import Document
+
+__all__ = ["SUPPORTED_SUFFIXES", "Format", "media_type_of", "read_document"]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One kind of file."""
+
+    media_type: str
+    suffixes: tuple[str, ...]
+    """Lower case, with the dot."""
+    read: Callable[[bytes, str], Document]
+    """Takes the content and the uri; raises `ReadError`."""
+
+
+_FORMATS = (
+    Format(markdown.MEDIA_TYPE, markdown.SUFFIXES, markdown.read_markdown),
+    Format(plain_text.MEDIA_TYPE, plain_text.SUFFIXES, plain_text.read_plain_text),
+)
+_BY_MEDIA_TYPE = {known.media_type: known for known in _FORMATS}
+_BY_SUFFIX = {suffix: known for known in _FORMATS for suffix in known.suffixes}
+
+SUPPORTED_SUFFIXES = tuple(_BY_SUFFIX)
+"""Lower case, with the dot. A file without any suffix is read as plain text if it is text."""
+
+_SIGNATURES = (
+    (b"%PDF-", "application/pdf"),
+    (b"PK\x03\x04", "application/zip"),  # also docx, xlsx, pptx, epub, odt
+    (b"PK\x05\x06", "application/zip"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),  # doc, xls, ppt
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"\x1f\x8b", "application/gzip"),
+    (b"\xfd7zXZ\x00", "application/x-xz"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (b"Rar!\x1a\x07", "application/vnd.rar"),
+    (b"\x28\xb5\x2f\xfd", "application/zstd"),
+    (b"SQLite format 3\x00", "application/vnd.sqlite3"),
+    (b"\x7fELF", "application/x-executable"),
+    (b"{\\rtf", "application/rtf"),
+    (b"%!PS", "application/postscript"),
+    (b"OggS", "audio/ogg"),
+)
+
+
+def media_type_of(data: bytes, suffix: str) -> str:
+    """Return the media type by content, then by suffix (``".md"``); ``""`` where neither tells."""
+    for signature, media_type in _SIGNATURES:
+        if data.startswith(signature):
+            return media_type
+    known = _BY_SUFFIX.get(suffix.lower())
+    return known.media_type if known else "" if suffix else plain_text.MEDIA_TYPE
+
+
+def read_document(data: bytes, uri: str) -> Document:
+    """Return the document that `data`, found at `uri`, holds.
+
+    Raises:
+        ReadError: ``"empty"``, ``"binary"``, ``"unreadable"`` or ``"unsupported"``.
+    """
+    suffix = _suffix_of(uri)
+    media_type = media_type_of(data, suffix)
+    if media_type not in _BY_MEDIA_TYPE:
+        what = media_type or suffix
+        readable = ", ".join(SUPPORTED_SUFFIXES)
+        raise ReadError("unsupported", f"no reader for {what}; supported: {readable}")
+    document = _BY_MEDIA_TYPE[media_type].read(data, uri)
+    if not document.blocks:
+        raise ReadError("empty", "the file holds no text")
+    return document
+
+
+def _suffix_of(uri: str) -> str:
+    name = uri.replace("\\", "/").rpartition("/")[2].lstrip(".")
+    return "." + name.rpartition(".")[2].lower() if "." in name else ""

@@ -1,0 +1,55 @@
+"""Groups inputs of different lengths so that little of the work is spent on padding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["TOKEN_BUDGET", "Batch", "pad", "plan_batches"]
+
+TOKEN_BUDGET = 4096
+"""Tokens of one batch, padding included: enough to fill two to eight cores, small in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Inputs that run together."""
+
+    members: tuple[int, ...]
+    """Positions in the caller's order, longest input first."""
+    length: int
+    """Tokens of the longest member."""
+
+
+def plan_batches(lengths: Sequence[int], budget: int = TOKEN_BUDGET) -> tuple[Batch, ...]:
+    """Return batches that hold every input once, sorted by length, longest first.
+
+    A batch's padded size (members x longest) stays within `budget`, unless one input alone exceeds
+    it. The longest come first so that memory is claimed once, and a failure shows at the start.
+    """
+    order = sorted(range(len(lengths)), key=lambda position: -lengths[position])
+    batches: list[Batch] = []
+    while order:
+        length = lengths[order[0]]
+        size = max(1, budget // max(1, length))
+        batches.append(Batch(tuple(order[:size]), length))
+        order = order[size:]
+    return tuple(batches)
+
+
+def pad(inputs: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return ids filled up with zeros, and the mask of what is real; shape (inputs, longest)."""
+    longest = max(map(len, inputs))
+    ids = np.zeros((len(inputs), longest), np.int64)
+    mask = np.zeros_like(ids)
+    for row, tokens in enumerate(inputs):
+        ids[row, : len(tokens)] = tokens
+        mask[row, : len(tokens)] = 1
+    return ids, mask

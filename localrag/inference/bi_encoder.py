@@ -1,0 +1,116 @@
+"""Places queries and passages in one vector space."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from localrag.errors import ModelError
+from localrag.inference.batching import pad, plan_batches
+from localrag.inference.pooling import first_token, mean_of_tokens, require_usable, unit
+from localrag.inference.session import Session
+from localrag.inference.tokenizer import PassageCounter, Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from localrag.inference.card import ModelCard
+    from localrag.inference.protocols import FloatArray
+
+__all__ = ["BiEncoder"]
+
+
+class BiEncoder:
+    """A bi-encoder from a card and the files beside it.
+
+    Args:
+        card: facts of the model; its kind must be ``"bi-encoder"``.
+        directory: where the card's files lie.
+        threads: threads for one batch; the usable physical cores when None.
+
+    Making one reads nothing; the tokenizer and the weights are read when they are first needed.
+    """
+
+    def __init__(self, card: ModelCard, directory: Path, *, threads: int | None = None) -> None:
+        if card.dimensions is None:
+            raise ModelError(f"{card.name} is a {card.kind}: give a bi-encoder to embed with")
+        self.card = card
+        self.name = card.name
+        self._directory = directory
+        self.dimensions = card.dimensions
+        self.fingerprint = card.fingerprint
+        self._tokenizer = Tokenizer(directory / card.tokenizer)
+        self._session = Session(directory / card.model, threads=threads)
+        self.counter = PassageCounter(self._tokenizer, card.passage_prefix, card.max_tokens)
+
+    def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        """Return unit vectors, shape (texts, dimensions), in the order of `texts`.
+
+        Raises:
+            ModelError: a passage exceeds the model's limit, or the model fails.
+        """
+        inputs = self._tokenizer.encode_batch([self.card.passage_prefix + text for text in texts])
+        self._require_short(inputs)
+        return self._embed(inputs)
+
+    def embed_query(self, text: str) -> FloatArray:
+        """Return one unit vector, shape (dimensions,); what exceeds the limit is not read.
+
+        Raises:
+            ModelError: the model fails.
+        """
+        prefixed = self.card.query_prefix + text
+        tokens = self._tokenizer.encode(prefixed)
+        if len(tokens) > self.card.max_tokens:
+            special = len(self._tokenizer.encode(""))
+            tokens = self._tokenizer.encode(
+                self._tokenizer.cut(prefixed, self.card.max_tokens - special)
+            )
+        vector: FloatArray = self._embed([tokens])[0]
+        return vector
+
+    def verify(self) -> None:
+        """Check the hash of every file. ModelError: one is missing or differs from the card."""
+        self.card.verify(self._directory)
+
+    def load(self) -> None:
+        """Read the weights now rather than at first use. ModelError: they cannot be read."""
+        self._session.load()
+
+    def close(self) -> None:
+        """Release the session's memory; a later call loads it again."""
+        self._session.close()
+
+    def _require_short(self, inputs: Sequence[Sequence[int]]) -> None:
+        longest = max(map(len, inputs), default=0)
+        if longest > self.card.max_tokens:
+            raise ModelError(
+                f"a passage has {longest} tokens and {self.card.name} reads "
+                f"{self.card.max_tokens}: make the chunks smaller"
+            )
+
+    def _embed(self, inputs: Sequence[Sequence[int]]) -> FloatArray:
+        vectors = np.empty((len(inputs), self.dimensions), np.float32)
+        for batch in plan_batches([len(tokens) for tokens in inputs]):
+            ids, mask = pad([inputs[member] for member in batch.members])
+            hidden = self._session.run(ids, mask)
+            pooled = mean_of_tokens(hidden, mask) if self._mean else first_token(hidden)
+            vectors[list(batch.members)] = self._checked(pooled)
+        return vectors
+
+    @property
+    def _mean(self) -> bool:
+        return self.card.pooling == "mean"
+
+    def _checked(self, pooled: FloatArray) -> FloatArray:
+        if pooled.shape[1] != self.dimensions:
+            raise ModelError(
+                f"{self.card.name} returned {pooled.shape[1]} dimensions, its card says "
+                f"{self.dimensions}: correct the card"
+            )
+        if self.card.normalize:
+            return unit(pooled)
+        require_usable(pooled)
+        return pooled

@@ -1,0 +1,155 @@
+"""The facts of a model, in one typed file beside its weights.
+
+A directory of models holds `model.onnx`, `tokenizer.json` and the card `model.json`; a family that
+shares files holds one card for each model and names the files in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from localrag.errors import ModelError
+
+__all__ = ["Calibration", "ModelCard", "ModelFile", "load_card"]
+
+Kind = Literal["bi-encoder", "cross-encoder"]
+Pooling = Literal["mean", "first"]
+RelativePath = Annotated[str, Field(pattern=r"^[\w-][\w.-]*(/[\w-][\w.-]*)*$")]
+"""Names below the card's directory, with forward slashes: a card cannot reach files elsewhere."""
+Positive = Annotated[int, Field(gt=0)]
+
+HASHED_AT_ONCE = 1 << 20
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ModelFile(_Frozen):
+    """One file of a model."""
+
+    path: RelativePath
+    """Below the card's own directory."""
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    bytes: Annotated[int, Field(ge=0)]
+
+
+class Calibration(_Frozen):
+    """Platt scaling: probability = 1 / (1 + exp(-(scale * logit + bias))).
+
+    Source: J. Platt, Probabilistic outputs for support vector machines, 1999.
+    """
+
+    scale: Annotated[float, Field(gt=0)]
+    bias: float
+    fitted_on: str = ""
+    """Data, number of pairs and share of relevant ones."""
+
+
+class ModelCard(_Frozen):
+    """What must be known to run a model, and to know whether it is the same model."""
+
+    name: Annotated[str, Field(min_length=1)]
+    kind: Kind
+    architecture: str
+    """Layers, sizes and number formats, for a reader."""
+    dimensions: Positive | None = None
+    """Length of a vector; of bi-encoders only."""
+    max_tokens: Annotated[int, Field(ge=16)]
+    """Longest input with its prefix and special tokens."""
+    pooling: Pooling | None = None
+    """How token vectors become one: their mean, or the first; of bi-encoders only."""
+    normalize: bool = True
+    """Whether vectors are divided by their length; of bi-encoders only."""
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    licence: str
+    source: str
+    """Where the weights come from."""
+    languages: tuple[str, ...] = ()
+    calibration: Calibration | None = None
+    """From logit to probability; of cross-encoders only."""
+    model: RelativePath = "model.onnx"
+    tokenizer: RelativePath = "tokenizer.json"
+    files: Annotated[tuple[ModelFile, ...], Field(min_length=1)]
+    """Every file that is needed, the two above among them."""
+
+    @model_validator(mode="after")
+    def _fits_its_kind(self) -> Self:
+        bi_encoder = self.kind == "bi-encoder"
+        if bi_encoder != (self.dimensions is not None and self.pooling is not None):
+            raise ValueError("dimensions and pooling belong to a bi-encoder, and it needs both")
+        if bi_encoder == (self.calibration is not None):
+            raise ValueError("a calibration belongs to a cross-encoder, and it needs one")
+        missing = {self.model, self.tokenizer} - {file.path for file in self.files}
+        if missing:
+            raise ValueError(f"not listed under files: {', '.join(sorted(missing))}")
+        return self
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of all that decides what the model returns, 16 hexadecimal digits."""
+        facts = {
+            "files": sorted(file.sha256 for file in self.files),
+            "pooling": self.pooling,
+            "normalize": self.normalize,
+            "prefixes": [self.query_prefix, self.passage_prefix],
+            "max_tokens": self.max_tokens,
+        }
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+    def verify(self, directory: Path) -> None:
+        """Check length and sha256 of every file below `directory`.
+
+        Raises:
+            ModelError: a file is missing or differs.
+        """
+        for file in self.files:
+            _verify_file(directory / file.path, file)
+
+
+def load_card(path: Path) -> ModelCard:
+    """Return the card at `path`.
+
+    Raises:
+        ModelError: there is no such file, or it is not a valid card.
+    """
+    try:
+        return ModelCard.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise ModelError(
+            f"no model card at {path}: give a directory with model.onnx, tokenizer.json and "
+            "model.json, or reinstall localrag to restore its own models"
+        ) from None
+    except OSError as error:
+        raise ModelError(f"cannot read the model card: {error}: check its permissions") from error
+    except ValidationError as error:
+        raise ModelError(_explain(path, error)) from error
+
+
+def _explain(path: Path, error: ValidationError) -> str:
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"]) or "card"
+    return f"{path} is not a valid model card: {field}: {first['msg']}: correct that field"
+
+
+def _verify_file(path: Path, file: ModelFile) -> None:
+    if not path.is_file():
+        raise ModelError(f"model file {path} is missing: reinstall or download the model again")
+    if path.stat().st_size != file.bytes or _sha256(path) != file.sha256:
+        raise ModelError(
+            f"model file {path} differs from its card: reinstall or download the model again"
+        )
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(HASHED_AT_ONCE):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,105 @@
+"""Reads a query and a passage together and says how likely the passage answers the query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from localrag.errors import ModelError
+from localrag.inference.batching import pad, plan_batches
+from localrag.inference.session import Session
+from localrag.inference.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from localrag.inference.card import Calibration, ModelCard
+    from localrag.inference.protocols import FloatArray
+
+__all__ = ["CrossEncoder", "calibrate"]
+
+
+class CrossEncoder:
+    """A cross-encoder from a card and the files beside it.
+
+    Args:
+        card: facts of the model; its kind must be ``"cross-encoder"``.
+        directory: where the card's files lie.
+        threads: threads for one batch; the usable physical cores when None.
+
+    Making one reads nothing; the tokenizer and the weights are read when they are first needed.
+    """
+
+    def __init__(self, card: ModelCard, directory: Path, *, threads: int | None = None) -> None:
+        if card.calibration is None:
+            raise ModelError(f"{card.name} is a {card.kind}: give a cross-encoder to rerank with")
+        self.card = card
+        self.name = card.name
+        self._directory = directory
+        self.fingerprint = card.fingerprint
+        self._calibration = card.calibration
+        self._tokenizer = Tokenizer(directory / card.tokenizer)
+        self._session = Session(directory / card.model, threads=threads)
+
+    def relevance(self, query: str, passages: Sequence[str]) -> FloatArray:
+        """Return the probability that each passage answers the query, shape (passages,).
+
+        Raises:
+            ModelError: the model fails.
+        """
+        return calibrate(self.logits(query, passages), self._calibration)
+
+    def logits(self, query: str, passages: Sequence[str]) -> FloatArray:
+        """Return the model's own scores, shape (passages,), in the order of `passages`.
+
+        A query keeps at most half of the limit and a passage what is left; the rest is not read.
+
+        Raises:
+            ModelError: the model fails, or returns what is not a number.
+        """
+        inputs = self._inputs(query, passages)
+        scores = np.empty(len(inputs), np.float32)
+        for batch in plan_batches([len(tokens) for tokens in inputs]):
+            ids, mask = pad([inputs[member] for member in batch.members])
+            scores[list(batch.members)] = self._session.run(ids, mask).reshape(-1)
+        if not np.isfinite(scores).all():
+            raise ModelError(
+                f"{self.card.name} returned a score that is not a number: reinstall the model"
+            )
+        return scores
+
+    def verify(self) -> None:
+        """Check the hash of every file. ModelError: one is missing or differs from the card."""
+        self.card.verify(self._directory)
+
+    def load(self) -> None:
+        """Read the weights now rather than at first use. ModelError: they cannot be read."""
+        self._session.load()
+
+    def close(self) -> None:
+        """Release the session's memory; a later call loads it again."""
+        self._session.close()
+
+    def _inputs(self, query: str, passages: Sequence[str]) -> list[list[int]]:
+        limit = self.card.max_tokens
+        kept = self._tokenizer.cut(self.card.query_prefix + query, limit // 2)
+        whole = [self.card.passage_prefix + passage for passage in passages]
+        inputs = self._tokenizer.encode_pairs(kept, whole)
+        for position, tokens in enumerate(inputs):
+            if len(tokens) > limit:
+                inputs[position] = self._shortened(kept, whole[position])
+        return inputs
+
+    def _shortened(self, query: str, passage: str) -> list[int]:
+        around = len(self._tokenizer.encode_pairs(query, [""])[0])
+        start = self._tokenizer.cut(passage, self.card.max_tokens - around)
+        return self._tokenizer.encode_pairs(query, [start])[0]
+
+
+def calibrate(logits: FloatArray, calibration: Calibration) -> FloatArray:
+    """Return probabilities by Platt scaling, shape (n,); the order of the logits is kept."""
+    scaled = calibration.scale * logits.astype(np.float64) + calibration.bias
+    # tanh instead of exp: no overflow at either end.
+    return (0.5 * (1 + np.tanh(scaled / 2))).astype(np.float32)

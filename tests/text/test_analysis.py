@@ -1,0 +1,156 @@
+import re
+import string
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from localrag.text import analysis, identifiers
+from localrag.text.analysis import Analyser, QueryTerm, analyse, analyse_query
+from localrag.text.identifiers import LONGEST_TOKEN, private
+from localrag.text.stemming import stem
+
+PRIVATE = {0xE000 + ord(mark): mark for mark in string.punctuation}
+
+
+def shown(tokens: list[str]) -> list[str]:
+    """Return tokens with private-use separators as they were written."""
+    return [token.translate(PRIVATE) for token in tokens]
+
+
+def terms(query: str) -> list[str]:
+    return shown([term.term for term in analyse_query(query)])
+
+
+def table_rows(module_doc: str | None) -> list[list[str]]:
+    rows = [re.split(r"  +", line) for line in (module_doc or "").splitlines()]
+    return [
+        [cell.replace("`", "") for cell in row]
+        for row in rows
+        if len(row) > 1 and row[0].startswith("``")
+    ]
+
+
+@pytest.mark.parametrize("row", table_rows(identifiers.__doc__))
+def test_table_of_names_is_true(row: list[str]) -> None:
+    written, whole, parts = row
+    expected = {*whole.replace(",", "").split(), *parts.replace(",", "").split()}
+    assert {*shown(Analyser(stems=False).analyse(written))} - {","} == expected
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in table_rows(analysis.__doc__) if "whole and" not in row[1]]
+)
+def test_table_of_tokens_is_true(row: list[str]) -> None:
+    written, tokens = row
+    assert analyse(written) == tokens.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", []),
+        (" \n\t…— ", []),
+        ("café Cafe\u0301", ["cafe", "cafe"]),
+        ("the user's keys don’t", ["the", "user", "key", "don"]),
+        ("l'homme", ["l", "homm"]),
+        ("__init__ _owner_", ["init", "owner"]),
+        ("--dry-run", ["dry-run", "dri", "run"]),
+        ("TCP/IP", ["tcp/ip", "tcp", "ip"]),
+        ("std::io::Error", ["std::io::error", "std", "io", "error"]),
+        ("APIs", ["api"]),
+        ("XMLHttpRequest", ["xmlhttprequest", "xml", "http", "request"]),
+        ("Ｐｙｔｈｏｎ３．１２", ["python3.12", "python3", "12"]),
+        ("1,234,567", ["1234567"]),
+        ("x, y", ["x", "y"]),
+        ("см. собаками", ["см", "собак"]),
+        ("한국어", ["한국", "국어", "어"]),
+        ("हिन्दी", ["हिन्दी"]),
+        ("好", ["好"]),
+        ("きり\n  ぎりす", ["きり", "りぎ", "ぎり", "りす", "す"]),
+        ("データ・ベース", ["デー", "ータ", "タ", "ベー", "ース", "ス"]),
+        ("a..b", ["a", "b"]),
+        ("...net", ["net"]),
+    ],
+)
+def test_analyse(text: str, tokens: list[str]) -> None:
+    assert shown(analyse(text)) == tokens
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", []),
+        ("?!", []),
+        ("What is the purpose of max_seq_len?", ["purpos", "max_seq_len", "max", "seq", "len"]),
+        ("what is it", ["what", "is", "it"]),
+        ("What does the WHO do?", ["who"]),
+        ("how does the do/while loop work", ["do/while", "do", "while", "loop", "work"]),
+        ("Was ist ein Schlüssel?", ["schlussel"]),
+        ("the war and the peace", ["war", "peac"]),
+        ("所有権とは何ですか？", ["所有", "有権", "所", "有", "権"]),
+        ("同じ 同じ", ["同じ", "同"]),
+    ],
+)
+def test_analyse_query(query: str, expected: list[str]) -> None:
+    assert terms(query) == expected
+
+
+def test_one_character_is_looked_up_as_a_prefix() -> None:
+    assert analyse_query("茶") == [QueryTerm("茶", prefix=True)]
+    assert any(token.startswith("茶") for token in analyse("緑茶を飲む"))
+    assert any(token.startswith("ガ") for token in analyse("ガ"))
+
+
+def test_lone_particles_are_dropped_beside_other_words() -> None:
+    assert terms("Rust の trait を") == ["rust", "trait"]
+    assert analyse_query("を") == [QueryTerm("を", prefix=True)]
+
+
+def test_each_choice_can_be_switched_off() -> None:
+    plain = Analyser(stems=False, names=False, ideographs=False, stop_words=False)
+    assert plain.analyse("Running max_len 東京") == ["running", "max", "len", "東京", "京"]
+    assert [term.term for term in plain.analyse_query("what is 東京")] == ["what", "is", "東京"]
+
+
+def test_long_names_do_not_make_long_tokens() -> None:
+    tokens = analyse("x" * 10_000 + "." + "y" * 10_000)
+    assert [len(token) for token in tokens] == [LONGEST_TOKEN, LONGEST_TOKEN]
+
+
+def test_private_is_injective() -> None:
+    names = {private(mark) for mark in string.punctuation}
+    assert len(names) == len(string.punctuation)
+    assert private("a_b") != private("a-b") != private("a.b")
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("", ""), ("is", "is"), ("x11", "x11"), ("running", "run"), ("漢字漢字", "漢字漢字")],
+)
+def test_stem(word: str, expected: str) -> None:
+    assert stem(word) == expected
+
+
+@given(st.text(alphabet=st.characters()) | st.text("ab_.-:/@#+,1Zé。ーんカ字", max_size=30))
+def test_tokens_hold_nothing_that_would_split_or_break_the_index(text: str) -> None:
+    for token in analyse(text):
+        assert token
+        assert len(token) <= 2 * LONGEST_TOKEN
+        assert not set(token) & {*string.punctuation, *string.whitespace, "\0"}
+        assert token == token.lower()
+        assert not {unicodedata.category(c) for c in token} & {"Cc", "Cs", "Zs", "Zl", "Zp"}
+
+
+@given(st.text())
+def test_what_is_typed_is_found_in_itself(text: str) -> None:
+    tokens = analyse(text)
+    for term in analyse_query(text):
+        assert any(t.startswith(term.term) if term.prefix else t == term.term for t in tokens)
+
+
+@given(st.text())
+def test_terms_are_distinct(text: str) -> None:
+    found = analyse_query(text)
+    assert len(found) == len(set(found))

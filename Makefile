@@ -77,7 +77,7 @@ lint: $(VENV)/.developer
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-timing
+	$(BIN)/lint-imports
 
 unit: $(VENV)/.developer
 	$(BIN)/pytest -m "not models"

@@ -16,8 +16,10 @@ class Settings(BaseModel):
 
     chunk_tokens: int = Field(default=300, ge=32, le=8_192)
     """Most tokens of a chunk's text, in the bi-encoder's own count."""
-    overlap_tokens: int = Field(default=50, ge=0)
-    """Tokens at the end of a chunk that the next one repeats."""
+    overlap_tokens: int = Field(
+        default_factory=lambda values: min(50, values.get("chunk_tokens", 100) // 2), ge=0
+    )
+    """Tokens at the end of a chunk that the next one repeats: 50, or half of a small chunk."""
     max_file_bytes: int = Field(default=50_000_000, ge=1)
     """Larger files are skipped, with a message."""
     retrieve_k: int = Field(default=50, ge=1, le=4_096)

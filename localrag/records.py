@@ -259,7 +259,9 @@ class Citation:
     start: int
     end: int
     text: str
-    """The cited sentence: the document's text from `start` to `end`."""
+    """The cited sentence or table row: exactly the document's text from `start` to `end`."""
+    shown: str
+    """The same on one line, as the answer gives it; a table row with the names of its columns."""
     chunk_id: int
     relevance: float
     """Probability that the sentence answers the question."""

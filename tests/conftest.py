@@ -7,6 +7,12 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is no failure. Everything else is as hypothesis chose: where CI is set, its
+# examples are the same in every run.
+settings.register_profile("unhurried", settings.default, deadline=None)
+settings.load_profile("unhurried")
 
 ROOT = Path(__file__).parent.parent
 """The checkout."""

@@ -55,23 +55,46 @@ def index(base: Path, folder: Path, step: str = "none", call: int = 0) -> int:
 
 SLOW = """
 import sys, time
-sys.path.insert(0, sys.argv[1])
+from localrag import knowledge_base
 from localrag.inference.fake import FakeEmbedder, FakeReranker
 from localrag.ingest import pipeline
 from localrag.knowledge_base import KnowledgeBase
-from test_interruption import SETTINGS
 
 class SlowEmbedder(FakeEmbedder):
     def embed_passages(self, texts):
-        time.sleep(0.002)
+        time.sleep(SECONDS)
         return super().embed_passages(texts)
 
-pipeline.BATCH_CHUNKS = 8
-with KnowledgeBase(
-    sys.argv[2], settings=SETTINGS, embedder=SlowEmbedder(), reranker=FakeReranker()
-) as kb:
-    kb.sync(sys.argv[3], progress=lambda progress: print(progress.done, flush=True))
+class Telling(KnowledgeBase):
+    def sync(self, *paths, **_):
+        return super().sync(*paths, progress=lambda told: print(told.done, flush=True))
+
+_, base, folder, seconds = sys.argv
+SECONDS = float(seconds)
+pipeline.BATCH_CHUNKS = 1
+knowledge_base.load_embedder = SlowEmbedder
+knowledge_base.load_reranker = FakeReranker
+knowledge_base.KnowledgeBase = Telling
+sys.argv[1:] = ["index", folder, "--db", base, "--chunk-tokens=32", "--overlap-tokens=4", "-q"]
+from localrag.cli.main import main
+main()
 """
+
+
+def start_slow_run(base: Path, folder: Path, seconds: float) -> subprocess.Popen[str]:
+    """Start ``localrag index``; each document takes `seconds` and prints a line when it is done."""
+    return subprocess.Popen(  # noqa: S603 - our own script
+        [sys.executable, "-c", SLOW, str(base), str(folder), str(seconds)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(run: subprocess.Popen[str], documents: int) -> None:
+    assert run.stdout is not None
+    for _ in range(documents):
+        assert run.stdout.readline(), run.stderr and run.stderr.read()
 
 
 def text(word: str, number: int) -> str:
@@ -136,23 +159,49 @@ def test_a_run_that_is_killed_again_and_again_still_gets_there(tmp_path: Path) -
     base = tmp_path / "base.db"
     finished = 0
     for lines in (1, 10, 25):
-        with subprocess.Popen(  # noqa: S603 - our own script
-            [sys.executable, "-c", SLOW, str(TESTS), str(base), str(folder)],
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as run:
-            assert run.stdout is not None
-            for _ in range(lines):
-                assert run.stdout.readline()
+        with start_slow_run(base, folder, 0.005) as run:
+            wait_for(run, lines)
             run.kill()
         with open_base(base, SETTINGS, read_only=True) as kb:
             assert kb.verify() == []
             held = kb.status().documents
-        assert finished < held < 40
-        assert held >= lines
+        assert held >= max(lines, finished)
         finished = held
     with open_base(base, SETTINGS) as kb:
         report = kb.sync(folder)
         assert (len(report.unchanged), len(report.added)) == (finished, 40 - finished)
         assert kb.verify() == []
         assert contents(kb) == expected(folder, tmp_path / "fresh.db")
+
+
+def test_ctrl_c_exits_with_130_and_keeps_what_was_finished(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "docs", {f"{n:02}.md": text("word", n) for n in range(40)})
+    base = tmp_path / "base.db"
+    with start_slow_run(base, folder, 0.1) as run:
+        wait_for(run, 5)
+        run.send_signal(signal.SIGINT)
+        _, errors = run.communicate(timeout=30)
+    assert run.returncode == 130
+    assert errors == "Stopped. What was indexed is kept; run the same command to go on.\n"
+    with open_base(base, SETTINGS) as kb:
+        assert kb.verify() == []
+        assert 5 <= len(kb.documents()) < 40
+        kb.sync(folder)
+        assert len(kb.documents()) == 40
+
+
+def test_searching_goes_on_while_another_process_indexes(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "docs", {f"{n:02}.md": text("word", n) for n in range(40)})
+    base = tmp_path / "base.db"
+    with start_slow_run(base, folder, 0.01) as run:
+        wait_for(run, 1)
+        with open_base(base, SETTINGS) as kb:
+            counts: list[int] = []
+            while run.poll() is None or not counts:
+                assert len(kb.search("the word is told at length")) > 0
+                counts.append(kb.status().documents)
+            run.communicate(timeout=30)
+            assert run.returncode == 0
+            assert counts == sorted(counts)
+            assert kb.verify() == []
+            assert len(kb.documents()) == 40

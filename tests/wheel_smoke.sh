@@ -18,7 +18,7 @@ else
 fi
 
 "$python" -m venv "$work/venv"
-"$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel"
+"$work/venv/bin/python" -m pip --quiet --quiet --disable-pip-version-check install "$wheel"
 cp -r "$documents" "$work/documents"
 cd "$work"
 

@@ -5,29 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from localrag.answer.statements import statements_of
 from localrag.records import Candidate, Citation
-from localrag.text.sentences import sentence_spans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from localrag.answer.statements import Statement
     from localrag.inference.protocols import Reranker
-    from localrag.records import Passage, SearchState, StoredChunk
+    from localrag.records import Passage, SearchState
 
 __all__ = ["NOT_FOUND", "Extract", "compose"]
 
 NOT_FOUND = "Not found in the documents."
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence of a passage, with the chunk it stands in."""
-
-    chunk: StoredChunk
-    start: int
-    """First character in the document's text."""
-    end: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +54,13 @@ class Extract:
 
     def choose(self, question: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
         """Return the best sentence, and those that come close to it, best first."""
-        sentences = [sentence for passage in passages for sentence in sentences_of(passage)]
-        scores = self.reranker.relevance(question, [readable(sentence) for sentence in sentences])
-        ranked = sorted(zip(map(float, scores), sentences, strict=True), key=lambda item: -item[0])
+        statements = [found for passage in passages for found in statements_of(passage)]
+        scores = self.reranker.relevance(question, [found.passage for found in statements])
+        ranked = sorted(zip(map(float, scores), statements, strict=True), key=lambda item: -item[0])
         kept = [item for item in ranked if item[0] >= ranked[0][0] * CLOSE][: self.limit]
         return tuple(
-            citation(number, sentence, score)
-            for number, (score, sentence) in enumerate(kept, start=1)
+            citation(number, statement, score)
+            for number, (score, statement) in enumerate(kept, start=1)
         )
 
 
@@ -78,31 +68,12 @@ CLOSE = 0.8
 """Further sentences are given when they reach this share of the best one's probability."""
 
 
-def sentences_of(passage: Passage) -> list[Sentence]:
-    """Return the sentences of a passage that could be an answer; headings alone are not."""
-    sentences: list[Sentence] = []
-    end = passage.start
-    for chunk in passage.chunks:
-        # Chunks overlap: a sentence belongs to the first chunk that holds it.
-        for start, stop in sentence_spans(chunk.text):
-            text = chunk.text[start:stop]
-            if chunk.start + start >= end and not text.startswith("#"):
-                sentences.append(Sentence(chunk, chunk.start + start, chunk.start + stop, text))
-        end = max(end, chunk.end)
-    return sentences
-
-
-def readable(sentence: Sentence) -> str:
-    """Return what the cross-encoder reads: a sentence means little without its headings."""
-    return f"{sentence.chunk.context}\n{sentence.text}"
-
-
-def citation(number: int, sentence: Sentence, relevance: float) -> Citation:
-    """Return where a sentence stands."""
-    chunk = sentence.chunk
+def citation(number: int, statement: Statement, relevance: float) -> Citation:
+    """Return where a statement stands."""
+    chunk = statement.chunk
     line = chunk.line
     if line is not None:
-        line += chunk.text.count("\n", 0, sentence.start - chunk.start)
+        line += chunk.text.count("\n", 0, statement.start - chunk.start)
     return Citation(
         number=number,
         document=chunk.uri,
@@ -110,9 +81,10 @@ def citation(number: int, sentence: Sentence, relevance: float) -> Citation:
         heading=chunk.headings,
         page=chunk.page,
         line=line,
-        start=sentence.start,
-        end=sentence.end,
-        text=sentence.text,
+        start=statement.start,
+        end=statement.end,
+        text=statement.text,
+        shown=statement.shown,
         chunk_id=chunk.id,
         relevance=relevance,
     )
@@ -122,4 +94,4 @@ def compose(sentences: Sequence[Citation]) -> str:
     """Return the answer's text: each sentence on one line, followed by its number."""
     if not sentences:
         return NOT_FOUND
-    return "\n".join(f"{' '.join(one.text.split())} [{one.number}]" for one in sentences)
+    return "\n".join(f"{one.shown} [{one.number}]" for one in sentences)

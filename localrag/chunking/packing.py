@@ -76,13 +76,11 @@ def _overlap_start(draft: Draft, unit: Unit, tokens: TokenIndex, limits: Limits)
     """Return where the chunk of `unit` starts: a few whole sentences before it, in prose."""
     if not (unit.is_prose and draft.units[-1].is_prose):
         return unit.start
-    earliest = draft.start
+    earliest = draft.end
     for previous in reversed(draft.units):
-        if not previous.is_prose or tokens.count(earliest, draft.end) <= limits.overlap:
+        if not previous.is_prose or tokens.count(earliest, draft.end) > limits.overlap:
             break
         earliest = previous.start
-        if tokens.count(earliest, draft.end) > limits.overlap:
-            break
     for sentence, _ in sentence_spans(tokens.text[earliest : draft.end]):
         start = earliest + sentence
         short = tokens.count(start, draft.end) <= limits.overlap

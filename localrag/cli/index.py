@@ -24,7 +24,7 @@ __all__ = ["index"]
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @database_option
 @click.option("--chunk-tokens", type=int, help="Most tokens of a chunk (300); new files only.")
 @click.option(

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from localrag.errors import ModelError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["Calibration", "ModelCard", "ModelFile", "load_card"]
 

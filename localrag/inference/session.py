@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from localrag.errors import ModelError
-from localrag.inference.protocols import FloatArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from localrag.inference.protocols import FloatArray
 
 __all__ = ["Session", "usable_cores"]
 

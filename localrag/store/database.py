@@ -159,7 +159,9 @@ class Database:
 
 def lock_path(path: Path) -> Path:
     """Return the lock's place: outside the user's folder, so that the base stays one file."""
-    name = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]
+    # Named by user too: in a shared temporary folder another user's lock could not be opened.
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    name = hashlib.sha256(f"{user}\x00{path.resolve()}".encode("utf-8", "replace")).hexdigest()[:32]
     return Path(tempfile.gettempdir()) / f"localrag-{name}.lock"
 
 

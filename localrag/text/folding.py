@@ -41,7 +41,9 @@ _FINAL_LONG_VOWEL = re.compile("(?<=[ァ-ヺー]{3})ー+(?![ァ-ヺー])")
 _V_SOUND = re.compile("ヴ[ァィェォ]?")
 _V_SOUNDS = {"ヴ": "ブ", "ヴァ": "バ", "ヴィ": "ビ", "ヴェ": "ベ", "ヴォ": "ボ"}
 
-_ACCENTED_LATIN = re.compile("[\u00c0-\u024f\u1e00-\u1eff]|(?<=[a-z])[\u0300-\u036f]+|[ёЁ]")
+_ACCENTED_LATIN = re.compile(
+    "[\u00c0-\u024f\u1e00-\u1eff][\u0300-\u036f]*|(?<=[a-z])[\u0300-\u036f]+|[ёЁ]"
+)
 _NO_DECOMPOSITION = {
     "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ł": "l", "ð": "d", "þ": "th", "ħ": "h",
     "ı": "i", "ŋ": "n", "ŧ": "t", "ё": "е",

@@ -1,4 +1,4 @@
-"""Writes the files of a model family: one tokenizer and one table of word embeddings for two models."""
+"""Writes a family's files: two models that share a tokenizer and a table of word embeddings."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def write_family(
     source: Source,
     checkpoint: Path,
     directory: Path,
-    bi_precision: Precision = "4-bit",
-    cross_precision: Precision = "8-bit",
+    bi_precision: Precision = "int7 rows",
+    cross_precision: Precision = "int7 rows",
 ) -> None:
     """Write tokenizer, table and both models into `directory`."""
     directory.mkdir(parents=True, exist_ok=True)

@@ -29,6 +29,7 @@ FUSED = frozenset(
         "BiasGelu",
         "DynamicQuantizeMatMul",
         "GatherBlockQuantized",
+        "MatMulIntegerToFloat",
         "MatMulNBits",
         "MultiHeadAttention",
         "SkipLayerNormalization",
@@ -36,6 +37,12 @@ FUSED = frozenset(
 )
 """Operators of the domain com.microsoft, of which ONNX Runtime has CPU kernels since 1.22."""
 OPSET, CONTRIBUTED_OPSET, FORMAT = 21, 1, 10
+SAFE_LIMIT = 63
+"""Largest integer weight with which CPUs without VNNI cannot overflow.
+
+They add two products of a byte and a weight in 16 bits: 2 x 255 x 63 = 32,130 fits, 2 x 255 x 127
+does not, and is cut off without notice.
+"""
 INT8_ACTIVATIONS = 4
 """Accuracy level at which MatMulNBits quantises activations, per row and block of 32."""
 
@@ -53,6 +60,8 @@ class Graph:
     tensors: list[onnx.TensorProto] = field(default_factory=list)
     tables: dict[str, onnx.TensorProto] = field(default_factory=dict)
     """Tensors that go to the file of the word embeddings."""
+    quantised: set[str] = field(default_factory=set)
+    """Arrays of which there are integer rows already: three products read the same ones."""
 
     def add(self, operator: str, inputs: list[str], name: str, **attributes: object) -> str:
         """Append a node whose only output is `name`, and return `name`."""
@@ -94,7 +103,7 @@ def add_bi_encoder(graph: Graph) -> onnx.ModelProto:
     mask = graph.add("Cast", ["attention_mask"], "mask", to=TensorProto.INT32)
     for layer in range(graph.shape.layers):
         output = "last_hidden_state" if layer == graph.shape.layers - 1 else f"l{layer}.out"
-        hidden = _layer(graph, layer, hidden, hidden, mask, output)
+        hidden = _layer(graph, layer, (hidden, hidden), mask, output)
     return graph.model(hidden, ["batch", "tokens", graph.shape.hidden])
 
 
@@ -107,9 +116,9 @@ def add_cross_encoder(graph: Graph) -> onnx.ModelProto:
     mask = graph.add("Cast", ["attention_mask"], "mask", to=TensorProto.INT32)
     last = graph.shape.layers - 1
     for layer in range(last):
-        hidden = _layer(graph, layer, hidden, hidden, mask, f"l{layer}.out")
+        hidden = _layer(graph, layer, (hidden, hidden), mask, f"l{layer}.out")
     first = _first_token(graph, hidden)
-    first = _layer(graph, last, first, hidden, mask, f"l{last}.out")
+    first = _layer(graph, last, (first, hidden), mask, f"l{last}.out")
     return graph.model(_head(graph, first), ["batch"])
 
 
@@ -142,70 +151,90 @@ def _word_embeddings(graph: Graph) -> str:
     )
 
 
-def _layer(  # noqa: PLR0913 - one layer is a function of its two inputs and its name
-    graph: Graph, layer: int, asking: str, hidden: str, mask: str, output: str
-) -> str:
-    """Add a layer in which the tokens `asking` attend to the tokens `hidden`."""
+def _layer(graph: Graph, layer: int, tokens: tuple[str, str], mask: str, output: str) -> str:
+    """Add a layer in which the first of `tokens` attend to the second."""
     name = f"l{layer}"
+    asking, hidden = tokens
     attended = _attention(graph, name, asking, hidden, mask)
-    projected, bias = _linear(graph, f"{name}.ao", attended)
-    middle = _skip_norm(graph, f"{name}.aln", projected, asking, bias, f"{name}.attention")
-    wide, bias = _linear(graph, f"{name}.fi", middle)
-    active = _gelu(graph, wide, bias, f"{name}.active")
-    narrow, bias = _linear(graph, f"{name}.fo", active)
-    return _skip_norm(graph, f"{name}.oln", narrow, middle, bias, output)
+    product, bias = _linear(graph, f"{name}.ao", attended)
+    middle = _skip_norm(graph, f"{name}.aln", (product, asking, bias), f"{name}.middle")
+    product, bias = _linear(graph, f"{name}.fi", middle)
+    active = _gelu(graph, product, bias, f"{name}.active")
+    product, bias = _linear(graph, f"{name}.fo", active)
+    return _skip_norm(graph, f"{name}.oln", (product, middle, bias), output)
 
 
 def _attention(graph: Graph, name: str, asking: str, hidden: str, mask: str) -> str:
-    parts = [
-        _linear(graph, f"{name}.{part}", asking if part == "q" else hidden, keep_bias=True)[0]
-        for part in "qkv"
-    ]
-    inputs = [*parts, "", mask]
-    return graph.add(
-        "MultiHeadAttention", inputs, f"{name}.attended", num_heads=graph.shape.heads
-    )
+    sources = {"q": asking, "k": hidden, "v": hidden}
+    parts = [_linear(graph, f"{name}.{part}", source) for part, source in sources.items()]
+    biases = [bias for _, bias in parts if bias]
+    joined = graph.add("Concat", biases, f"{name}.qkv.b", axis=0) if biases else ""
+    inputs = [*(product for product, _ in parts), joined, mask]
+    return graph.add("MultiHeadAttention", inputs, f"{name}.attended", num_heads=graph.shape.heads)
 
 
-def _linear(graph: Graph, name: str, source: str, *, keep_bias: bool = False) -> tuple[str, str]:
-    """Add a matrix product; return its name, and the bias where the next operator is to add it."""
-    weights = graph.weights[f"{name}.w"]
-    bias = graph.vector(f"{name}.b")
-    output = f"{name}.product"
+def _linear(graph: Graph, name: str, source: str) -> tuple[str, str]:
+    """Add a matrix product; return its name, and the bias if the next operator is to add it."""
     if graph.precision == "fp32":
-        matrix = graph.constant(f"{name}.w", weights.T)
-        graph.add("MatMul", [source, matrix], output)
-        return (graph.add("Add", [output, bias], f"{name}.sum"), "") if keep_bias else (output, bias)
-    if graph.precision in {"int8", "int7"}:
-        return _int8_linear(graph, name, source), ""
+        matrix = graph.constant(f"{name}.w", graph.weights[f"{name}.w"].T)
+        product = graph.add("MatMul", [source, matrix], f"{name}.product")
+        return product, graph.vector(f"{name}.b")
+    if graph.precision in {"int8 rows", "int7 rows"}:
+        return _row_linear(graph, name, source), graph.vector(f"{name}.b")
+    if graph.precision == "int8 batch":
+        return _batch_linear(graph, name, source), ""
     return _block_linear(graph, name, source), ""
 
 
-def _int8_linear(graph: Graph, name: str, source: str) -> str:
-    limit = 127 if graph.precision == "int8" else 63
+def _row_linear(graph: Graph, name: str, source: str) -> str:
+    """Multiply 8-bit integers, each row of `source` scaled by its own largest magnitude.
+
+    A token's result then depends on that token alone. One scale for the whole batch, as
+    DynamicQuantizeMatMul has it, makes a text's vector depend on the texts it is batched with, and
+    lets one outlier cost all other tokens their precision.
+    """
+    rows, largest = _quantised_rows(graph, source)
+    limit = SAFE_LIMIT if graph.precision == "int7 rows" else 127
     values, scales = int8_columns(graph.weights[f"{name}.w"], limit)
-    inputs = [
-        source,
-        graph.constant(f"{name}.w", values),
-        graph.constant(f"{name}.s", scales),
-        "",
-        f"{name}.b",
-    ]
+    weights = [graph.constant(f"{name}.w", values), graph.constant(f"{name}.s", scales)]
+    inputs = [rows, weights[0], "row_step", weights[1], "row_middle"]
+    product = graph.add("MatMulIntegerToFloat", inputs, f"{name}.relative")
+    return graph.add("Mul", [product, largest], f"{name}.product")
+
+
+def _quantised_rows(graph: Graph, source: str) -> tuple[str, str]:
+    """Return `source` divided by each row's largest magnitude, as bytes, and those magnitudes."""
+    names = f"{source}.rows", f"{source}.largest"
+    if source in graph.quantised:
+        return names
+    if not graph.quantised:
+        graph.constant("last_axis", np.array([-1], np.int64))
+        graph.constant("row_step", np.array(1 / 127, np.float32))
+        graph.constant("row_middle", np.array(128, np.uint8))
+    graph.quantised.add(source)
+    graph.add("Abs", [source], f"{source}.magnitudes")
+    graph.add("ReduceMax", [f"{source}.magnitudes", "last_axis"], names[1], keepdims=1)
+    graph.add("Div", [source, names[1]], f"{source}.relative")
+    graph.add("QuantizeLinear", [f"{source}.relative", "row_step", "row_middle"], names[0])
+    return names
+
+
+def _batch_linear(graph: Graph, name: str, source: str) -> str:
+    values, scales = int8_columns(graph.weights[f"{name}.w"], 127)
+    weights = [graph.constant(f"{name}.w", values), graph.constant(f"{name}.s", scales)]
+    inputs = [source, *weights, "", graph.vector(f"{name}.b")]
     return graph.add("DynamicQuantizeMatMul", inputs, f"{name}.product")
 
 
 def _block_linear(graph: Graph, name: str, source: str) -> str:
     weights = graph.weights[f"{name}.w"]
-    bits = 4 if graph.precision == "4-bit" else 8
+    bits = 4 if graph.precision == "4-bit blocks" else 8
     blocks = blocks_of(weights, bits)
-    inputs = [
-        source,
+    stored = [
         graph.constant(f"{name}.w", blocks.packed),
         graph.constant(f"{name}.s", blocks.scales),
-        "",
-        "",
-        f"{name}.b",
     ]
+    inputs = [source, *stored, "", "", graph.vector(f"{name}.b")]
     sizes = {"N": weights.shape[0], "K": weights.shape[1], "bits": bits, "block_size": BLOCK}
     return graph.add(
         "MatMulNBits", inputs, f"{name}.product", accuracy_level=INT8_ACTIVATIONS, **sizes
@@ -218,13 +247,13 @@ def _gelu(graph: Graph, source: str, bias: str, name: str) -> str:
     return graph.add("Gelu", [source], name)
 
 
-def _skip_norm(  # noqa: PLR0913 - the operator has as many inputs
-    graph: Graph, norm: str, source: str, skip: str, bias: str, name: str
-) -> str:
-    inputs = [source, skip, graph.vector(f"{norm}.w"), graph.vector(f"{norm}.b"), bias]
+def _skip_norm(graph: Graph, norm: str, terms: tuple[str, str, str], name: str) -> str:
+    """Add the sum of product, skip connection and bias (where there is one), and its layer norm."""
+    product, skip, bias = terms
+    inputs = [product, skip, graph.vector(f"{norm}.w"), graph.vector(f"{norm}.b")]
     return graph.add(
         "SkipLayerNormalization",
-        inputs if bias else inputs[:-1],
+        [*inputs, bias] if bias else inputs,
         name,
         epsilon=graph.shape.epsilon,
     )

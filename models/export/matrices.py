@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Precision", "QuantisedBlocks", "blocks_of", "int8_columns", "pack_nibbles"]
 
-Precision = Literal["fp32", "int8", "int7", "8-bit", "4-bit"]
+Precision = Literal["fp32", "int8 batch", "int8 rows", "int7 rows", "8-bit blocks", "4-bit blocks"]
+"""Number format of the weights, and over what the activations share a scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +37,14 @@ def pack_nibbles(nibbles: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return nibbles[..., ::2] | (nibbles[..., 1::2] << 4)
 
 
-def blocks_of(
-    weights: NDArray[np.float32], bits: int, size: int = BLOCK
-) -> QuantisedBlocks:
+def blocks_of(weights: NDArray[np.float32], bits: int) -> QuantisedBlocks:
     """Return `weights` in symmetric blocks of 32 with the zero point in the middle.
 
     A block's largest weight by magnitude falls on the far negative end, as in the source file: its
     own blocks therefore come back bit for bit.
     """
     outputs, inputs = weights.shape
-    blocks = weights.reshape(outputs, inputs // size, size)
+    blocks = weights.reshape(outputs, inputs // BLOCK, BLOCK)
     middle = 1 << (bits - 1)
     scales = _scales(blocks, middle)
     steps = np.rint(blocks / np.where(scales == 0, 1, scales)[:, :, None]) + middle

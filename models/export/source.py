@@ -8,6 +8,7 @@ one float16 scale each (weight = (nibble - 8) * scale).
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,7 +120,7 @@ def _read_pieces(cursor: _Cursor) -> tuple[tuple[str, ...], NDArray[np.float32]]
     offsets = cursor.take(f"{number + 1}I")
     scores = np.frombuffer(cursor.raw(4 * number), np.float32)
     blob = cursor.raw(blob_length)
-    ends = zip(offsets, offsets[1:], strict=False)
+    ends = itertools.pairwise(offsets)
     return tuple(blob[start:end].decode() for start, end in ends), scores
 
 

@@ -61,7 +61,12 @@ def _replace(pattern: dict[str, str], content: str) -> dict[str, object]:
 
 def _pre_tokenizers() -> list[dict[str, object]]:
     """Split at white space, then mark the start of every word: no run of spaces makes a token."""
-    metaspace = {"type": "Metaspace", "replacement": META, "prepend_scheme": "always", "split": True}
+    metaspace = {
+        "type": "Metaspace",
+        "replacement": META,
+        "prepend_scheme": "always",
+        "split": True,
+    }
     return [{"type": "WhitespaceSplit"}, metaspace]
 
 

@@ -4,11 +4,12 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import ScriptedReranker
 
-from localrag.answer.extract import CLOSE, NOT_FOUND, Extract, compose, sentences_of
+from localrag.answer.extract import CLOSE, NOT_FOUND, Extract, compose
+from localrag.answer.statements import statements_of
 from localrag.records import Citation, Passage, SearchState, StoredChunk
 from localrag.search.expand import merge_text
 
@@ -157,6 +158,7 @@ def test_a_citation_says_where_the_sentence_stands() -> None:
         start=start,
         end=start + len("Doors stay shut."),
         text="Doors stay shut.",
+        shown="Doors stay shut.",
         chunk_id=100,
         relevance=0.9,
     )
@@ -173,7 +175,7 @@ def test_a_sentence_in_the_overlap_of_two_chunks_is_read_once() -> None:
     middle = TEXT.index("Oil")
     first = chunk(0, 0, middle + len("Oil the locks."))
     second = chunk(1, middle, len(TEXT))
-    found = sentences_of(passage(first, second))
+    found = statements_of(passage(first, second))
     assert [sentence.text for sentence in found] == [
         "Keys are rotated monthly.",
         "Locks are not.",
@@ -188,6 +190,7 @@ WORDS = st.lists(st.sampled_from(["Keys", "turn", "日本", "locks"]), min_size=
 SENTENCES = st.lists(WORDS.map(lambda words: " ".join(words) + "."), min_size=1, max_size=6)
 
 
+@settings(deadline=None)
 @given(SENTENCES, st.integers(1, 5))
 def test_citations_slice_the_document_exactly(sentences: list[str], cut: int) -> None:
     document = " ".join(sentences)

@@ -1,5 +1,7 @@
 """What holds for every document, every tokenizer and every setting."""
 
+from itertools import pairwise
+
 import pytest
 from counters import PieceCounter, WastefulCounter, WordCounter
 from hypothesis import given, settings
@@ -104,7 +106,7 @@ def test_overlap_is_bounded_and_inside_a_section(
 ) -> None:
     document, counter, _, overlap_tokens = case
     chunks = cut(case)[1]
-    for previous, chunk in zip(chunks, chunks[1:], strict=False):
+    for previous, chunk in pairwise(chunks):
         if chunk.start < previous.end:
             shared = document.text[chunk.start : previous.end]
             assert counter.count(shared) <= overlap_tokens + 1
@@ -121,10 +123,11 @@ def test_sections_name_their_chunks(case: tuple[Document, WordCounter, int, int]
         assert section.parent < index
         assert sections[section.parent].level < section.level
     for chunk in chunks:
-        section: Section | None = sections[chunk.section]
-        while section:
+        enclosing: int | None = chunk.section
+        while enclosing is not None:
+            section = sections[enclosing]
             assert section.first_chunk <= chunk.ordinal <= section.last_chunk
-            section = None if section.parent is None else sections[section.parent]
+            enclosing = section.parent
 
 
 @settings(max_examples=20)

@@ -114,6 +114,13 @@ def test_overlap_reaches_over_paragraphs_but_not_into_headings_or_code() -> None
     assert texts(code, chunk_tokens=30, overlap_tokens=12)[-1].startswith("g g")
 
 
+def test_overlap_never_reaches_into_code() -> None:
+    assert texts("```\nabc\n```\n\na\n\nb c", chunk_tokens=9, overlap_tokens=8) == [
+        "```\nabc\n```\n\na",
+        "a\n\nb c",
+    ]
+
+
 def test_a_sentence_longer_than_a_chunk_is_cut_between_words() -> None:
     found = texts(" ".join([WORDS] * 6), chunk_tokens=20)
     assert [len(text.split()) for text in found] == [20, 20, 20]

@@ -35,8 +35,16 @@ BILLION = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
 
 @pytest.mark.parametrize(
     "source",
-    ["a: [", "a: b: c", "d: 2024-13-45", "x: !!python/object:os.system {}", BILLION]
-    + ["a: &a [*a]", "[" * 5_000, "\x01"],
+    [
+        "a: [",
+        "a: b: c",
+        "d: 2024-13-45",
+        "x: !!python/object:os.system {}",
+        BILLION,
+        "a: &a [*a]",
+        "[" * 5_000,
+        "\x01",
+    ],
 )
 def test_invalid(source: str) -> None:
     with pytest.raises(ValueError, match=r"."):

@@ -335,7 +335,13 @@ def test_a_document_that_became_empty_is_removed_and_skipped(
     assert kb.verify() == []
 
 
-@pytest.mark.parametrize("kind", ["too large", "missing", "not a file"])
+PIPE = pytest.param(
+    "not a file",
+    marks=pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this platform has no named pipes"),
+)
+
+
+@pytest.mark.parametrize("kind", ["too large", "missing", PIPE])
 def test_a_document_whose_file_is_replaced_by_something_else_is_removed(
     kb: KnowledgeBase, folder: Path, kind: str
 ) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import add_document, chunks_of
 
@@ -183,6 +183,7 @@ def test_a_gap_is_filled_so_that_offsets_stay_those_of_the_document() -> None:
     assert merge_text(slices("ab\n\n\ncd", [(0, 2), (5, 7)])) == "ab\n\n\ncd"
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_chunks_that_cover_a_document_merge_to_its_text(data: st.DataObject) -> None:
     document = data.draw(st.text(min_size=1, max_size=40))

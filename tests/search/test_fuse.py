@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from localrag.records import Candidate, RankedList, SearchState
@@ -50,6 +50,7 @@ def test_nothing_fuses_to_nothing() -> None:
 id_lists = st.lists(st.integers(1, 30), unique=True, max_size=12)
 
 
+@settings(deadline=None)
 @given(st.lists(id_lists, max_size=4))
 def test_fusion_keeps_every_candidate_once_best_first(lists: list[list[int]]) -> None:
     fused = reciprocal_rank_fusion(ranked(*ids) for ids in lists)
@@ -59,6 +60,7 @@ def test_fusion_keeps_every_candidate_once_best_first(lists: list[list[int]]) ->
     assert [c.score for c in fused] == sorted((c.score for c in fused), reverse=True)
 
 
+@settings(deadline=None)
 @given(id_lists)
 def test_one_list_keeps_its_order(ids: list[int]) -> None:
     assert [c.chunk_id for c in reciprocal_rank_fusion([ranked(*ids)])] == ids

@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -118,8 +119,10 @@ def test_a_folder_is_not_a_knowledge_base(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_opened_again_keeps_what_it_held(tmp_path: Path) -> None:
-    with Database(tmp_path / "base.db").atomic() as connection:
+    database = Database(tmp_path / "base.db")
+    with database.atomic() as connection:
         set_setting(connection, "colour", "blue")
+    database.close()
     again = Database(tmp_path / "base.db", read_only=True)
     assert get_setting(again.connection, "colour") == "blue"
     again.close()
@@ -352,17 +355,19 @@ def test_every_thread_has_a_connection_of_its_own(database: Database) -> None:
     assert database.connection is database.connection
 
 
-def test_writing_threads_queue(database: Database) -> None:
+@pytest.mark.usefixtures("impatient")
+def test_writing_threads_queue_however_long_it_takes(database: Database) -> None:
     def count() -> None:
-        for _ in range(20):
+        for _ in range(5):
             with database.atomic() as connection:
                 value = int(get_setting(connection, "n") or 0)
+                time.sleep(0.02)  # longer than SQLite would wait
                 set_setting(connection, "n", str(value + 1))
 
     with ThreadPoolExecutor(3) as pool:
         for future in [pool.submit(count) for _ in range(3)]:
             future.result()
-    assert get_setting(database.connection, "n") == "60"
+    assert get_setting(database.connection, "n") == "15"
 
 
 def test_a_reader_sees_the_old_state_until_a_transaction_is_kept(database: Database) -> None:

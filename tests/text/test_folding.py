@@ -28,6 +28,7 @@ def test_table_of_examples_is_true(written: str, folded: str) -> None:
         ("データ−ベース", "データーベース"),
         ("コンピューターー", "コンピュータ"),
         ("İ", "i"),
+        ("à\u0300", "a"),
         ("ṩ", "s"),
         ("q\u0301", "q"),
         ("ﾊﾟｿｺﾝ", "パソコン"),

@@ -63,8 +63,19 @@ def test_finds(words: apsw.Connection, query: str, row: int) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ['"', "'", "*", "^a", "body:", "context : x", "a AND", "NOT", "(", "a\0b", "\ud800", "🚀" * 9]
-    + [
+    [
+        '"',
+        "'",
+        "*",
+        "^a",
+        "body:",
+        "context : x",
+        "a AND",
+        "NOT",
+        "(",
+        "a\0b",
+        "\ud800",
+        "🚀" * 9,
         "x" * 10_000,
         "あ" * 10_000,
         "a_" * 5_000,

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from test_extract import chunk, passage
+
+from localrag.answer.statements import statements_of
+
+TABLE = """Settings of the station.
+
+| key | default |
+|-----|:-------:|
+| `retries` | 5 |
+| `a \\| b` | x |
+| too | many | cells |
+
+After the table."""
+
+
+def shown(document: str) -> list[str]:
+    found = statements_of(passage(chunk(0, 0, len(document), document=document)))
+    assert all(document[one.start : one.end] == one.text for one in found)
+    return [one.shown for one in found]
+
+
+def test_a_row_is_shown_with_the_names_of_its_columns() -> None:
+    assert shown(TABLE) == [
+        "Settings of the station.",
+        "key: `retries`; default: 5",
+        "key: `a \\| b`; default: x",
+        "| too | many | cells |",
+        "After the table.",
+    ]
+
+
+def test_what_is_cited_is_the_row_as_it_stands() -> None:
+    found = statements_of(passage(chunk(0, 0, len(TABLE), document=TABLE)))
+    assert found[1].text == "| `retries` | 5 |"
+    assert found[1].passage == "Keys > Rotation\nkey: `retries`; default: 5"
+
+
+def test_the_rows_of_a_cut_table_take_the_columns_from_the_repeated_header() -> None:
+    rows = "| `retries` | 5 |\n| `pause` |  |"
+    cut = replace(
+        chunk(0, 0, len(rows), document=rows), preamble="| key | default |\n|---|---|", kind="table"
+    )
+    assert [one.shown for one in statements_of(passage(cut))] == [
+        "key: `retries`; default: 5",
+        "key: `pause`",
+    ]
+
+
+def test_a_table_without_a_header_stays_as_it_is() -> None:
+    assert shown("| a | b |\n| c | d |") == ["| a | b |", "| c | d |"]
+
+
+def test_headings_fences_and_rules_state_nothing() -> None:
+    assert shown("# Keys\n\n```sh\nrotate --all\n```\n\n---\n\nDone.") == ["rotate --all", "Done."]
+
+
+def test_a_sentence_that_runs_over_the_end_of_a_chunk_stays_whole() -> None:
+    document = "One sentence that is cut. And one more."
+    first = chunk(0, 0, 12, document=document)
+    second = chunk(1, 13, len(document), document=document)
+    found = statements_of(passage(first, second))
+    assert [one.text for one in found] == ["One sentence\nthat is cut.", "And one more."]
+    assert [one.chunk.ordinal for one in found] == [0, 1]
+
+
+def test_a_statement_in_two_chunks_belongs_to_the_one_that_matched() -> None:
+    document = "First. Shared. Last."
+    first = chunk(0, 0, 14, document=document)
+    second = chunk(1, 7, len(document), document=document)
+    found = statements_of(replace(passage(first, second), matched=(second.id,)))
+    assert [one.chunk.ordinal for one in found] == [0, 1, 1]

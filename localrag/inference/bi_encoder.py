@@ -79,6 +79,10 @@ class BiEncoder:
         """Read the weights now rather than at first use. ModelError: they cannot be read."""
         self._session.load()
 
+    def load_tokenizer(self) -> None:
+        """Read the tokenizer now rather than at first use. ModelError: it cannot be read."""
+        self._tokenizer.load()
+
     def close(self) -> None:
         """Release the session's memory; a later call loads it again."""
         self._session.close()

@@ -111,7 +111,7 @@ def _terms(text: str) -> list[str]:
 
     A CJK character that stands alone is a term by itself.
     """
-    terms = []
+    terms: list[str] = []
     for cjk, run in itertools.groupby(WORD.finditer(text.casefold()), _is_cjk):
         words = [match.group() for match in run]
         paired = cjk and len(words) > 1

@@ -6,6 +6,7 @@ at once, side by side, by `warm_up`.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from localrag.inference.bi_encoder import BiEncoder
@@ -16,7 +17,7 @@ from localrag.inference.cross_encoder import CrossEncoder
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["load_embedder", "load_reranker"]
+__all__ = ["load_embedder", "load_reranker", "warm_up"]
 
 
 def load_embedder(model: str | Path | None = None, *, threads: int | None = None) -> BiEncoder:
@@ -37,3 +38,21 @@ def load_reranker(model: str | Path | None = None, *, threads: int | None = None
     """
     path = find_card(model, "cross-encoder")
     return CrossEncoder(load_card(path), path.parent, threads=threads)
+
+
+def warm_up(*models: object) -> None:
+    """Read weights and tokenizers of `models` now, side by side; fakes have none and are left out.
+
+    A session is built without holding Python's lock, a tokenizer is not: the sessions are started
+    first, and the second a tokenizer takes passes beside them.
+
+    Raises:
+        ModelError: a file cannot be read.
+    """
+    loadable = [model for model in models if isinstance(model, BiEncoder | CrossEncoder)]
+    with ThreadPoolExecutor(max_workers=max(1, len(loadable))) as pool:
+        started = [pool.submit(model.load) for model in loadable]
+        for model in loadable:
+            model.load_tokenizer()
+        for future in started:
+            future.result()

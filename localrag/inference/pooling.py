@@ -20,7 +20,8 @@ def mean_of_tokens(hidden: FloatArray, mask: NDArray[np.int64]) -> FloatArray:
     """Return the mean of the unmasked tokens: (batch, tokens, d), (batch, tokens) -> (batch, d)."""
     weights = mask.astype(np.float32)[:, None, :]
     counts = np.maximum(weights.sum(axis=2), 1)
-    return np.matmul(weights, hidden)[:, 0] / counts
+    means: FloatArray = np.matmul(weights, hidden)[:, 0] / counts
+    return means
 
 
 def first_token(hidden: FloatArray) -> FloatArray:
@@ -36,7 +37,8 @@ def unit(vectors: FloatArray) -> FloatArray:
     """
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     require_usable(vectors)
-    return vectors / lengths
+    scaled: FloatArray = vectors / lengths
+    return scaled
 
 
 def require_usable(vectors: FloatArray) -> None:

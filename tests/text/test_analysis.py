@@ -139,7 +139,7 @@ def test_tokens_hold_nothing_that_would_split_or_break_the_index(text: str) -> N
         assert token
         assert len(token) <= 2 * LONGEST_TOKEN
         assert not set(token) & {*string.punctuation, *string.whitespace, "\0"}
-        assert token == token.lower()
+        assert token == token.casefold()
         assert not {unicodedata.category(c) for c in token} & {"Cc", "Cs", "Zs", "Zl", "Zp"}
 
 

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tiny_models import make_family
+
+from localrag.errors import ModelError
+from localrag.inference.card import load_card
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def family(tmp_path: Path) -> Path:
+    return make_family(tmp_path)
+
+
+def changed(family: Path, kind: str = "bi-encoder", /, **values: Any) -> Path:
+    path = family / "changed.json"
+    card = json.loads((family / f"{kind}.json").read_text()) | values
+    path.write_text(json.dumps({name: value for name, value in card.items() if value is not None}))
+    return path
+
+
+def test_card_holds_the_facts_and_defaults(family: Path) -> None:
+    card = load_card(family / "bi-encoder.json")
+    assert (card.kind, card.dimensions, card.pooling) == ("bi-encoder", 9, "mean")
+    assert (card.normalize, card.query_prefix, card.model) == (True, "", "model.onnx")
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "word"),
+    [
+        ("bi-encoder", {"surprise": 1}, "surprise"),
+        ("bi-encoder", {"dimensions": None}, "dimensions and pooling"),
+        ("bi-encoder", {"pooling": "sum"}, "pooling"),
+        ("bi-encoder", {"calibration": {"scale": 1, "bias": 0}}, "calibration"),
+        ("bi-encoder", {"max_tokens": 3}, "max_tokens"),
+        ("bi-encoder", {"model": "other.onnx"}, "other.onnx"),
+        ("bi-encoder", {"model": "../model.onnx"}, "model"),
+        ("bi-encoder", {"model": "/model.onnx"}, "model"),
+        ("bi-encoder", {"files": []}, "files"),
+        ("cross-encoder", {"calibration": None}, "calibration"),
+        ("cross-encoder", {"calibration": {"scale": -1, "bias": 0}}, "scale"),
+        ("cross-encoder", {"dimensions": 3, "pooling": "mean"}, "dimensions and pooling"),
+        ("cross-encoder", {"kind": "oracle"}, "kind"),
+    ],
+)
+def test_a_wrong_card_is_refused_by_name_of_the_field(
+    family: Path, kind: str, values: dict[str, Any], word: str
+) -> None:
+    with pytest.raises(ModelError, match=word):
+        load_card(changed(family, kind, **values))
+
+
+def test_a_missing_card_says_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"model\.json"):
+        load_card(tmp_path / "model.json")
+
+
+def test_a_card_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot read"):
+        load_card(tmp_path)
+
+
+def test_a_card_that_is_not_json(tmp_path: Path) -> None:
+    (tmp_path / "model.json").write_text("{")
+    with pytest.raises(ModelError, match="not a valid model card: card"):
+        load_card(tmp_path / "model.json")
+
+
+def test_fingerprint_changes_with_what_changes_the_vectors(family: Path) -> None:
+    card = load_card(family / "bi-encoder.json")
+    other: list[dict[str, Any]] = [
+        {"query_prefix": "q "},
+        {"passage_prefix": "p "},
+        {"pooling": "first"},
+        {"normalize": False},
+    ]
+    prints = {card.fingerprint, *(load_card(changed(family, **one)).fingerprint for one in other)}
+    assert len(prints) == 5
+    assert len(card.fingerprint) == 16
+
+
+def test_fingerprint_ignores_what_is_only_said(family: Path) -> None:
+    card = load_card(family / "bi-encoder.json")
+    said: dict[str, Any] = {
+        "name": "new",
+        "licence": "other",
+        "source": "elsewhere",
+        "languages": ["en"],
+    }
+    assert load_card(changed(family, **said)).fingerprint == card.fingerprint
+
+
+def test_verify_accepts_whole_files(family: Path) -> None:
+    load_card(family / "bi-encoder.json").verify(family)
+
+
+def test_verify_finds_a_changed_byte_and_a_missing_file(family: Path) -> None:
+    card = load_card(family / "bi-encoder.json")
+    (family / "model.onnx").write_bytes(b"not a modeL")
+    with pytest.raises(ModelError, match="differs"):
+        card.verify(family)
+    (family / "model.onnx").unlink()
+    with pytest.raises(ModelError, match="missing"):
+        card.verify(family)

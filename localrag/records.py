@@ -104,7 +104,7 @@ class Chunk:
     text: str
     """Exactly `Document.text[start:end]`."""
     headings: tuple[str, ...]
-    """Heading path, outermost first, without the document's title."""
+    """Heading path, outermost first, the heading that gave the title included."""
     context: str
     """``title > heading > heading``, indexed and shown in front of the text."""
     section: int

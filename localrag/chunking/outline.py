@@ -43,12 +43,10 @@ class Outline:
             found.append(parent)
         return found
 
-    def path(self, section: int, title: str) -> tuple[str, ...]:
-        """Return the headings above and of a section, outermost first, without the title."""
+    def path(self, section: int) -> tuple[str, ...]:
+        """Return the headings above and of a section, outermost first."""
         texts = [self.headings[index].text for index in reversed(self.ancestors(section)[:-1])]
-        filled = [text for text in texts if text]
-        same = filled and filled[0].casefold() == title.casefold()
-        return tuple(filled[1:] if same else filled)
+        return tuple(text for text in texts if text)
 
 
 def outline_of(document: Document) -> Outline:
@@ -76,11 +74,13 @@ def _enclosing(headings: Sequence[Heading], current: int, block: Block) -> int:
 def context_line(title: str, path: Sequence[str], counter: TokenCounter) -> str:
     """Return ``title > heading > heading`` in at most 64 tokens, a quarter of what the model takes.
 
-    Where it is too long the middle headings go first, then the ends of the title and of the last
+    A title that is the first heading is not said twice. Where it is too long the middle headings go first, then the ends of the title and of the last
     heading.
     """
     most = min(_LONGEST_CONTEXT, counter.max_tokens // _CONTEXT_SHARE)
     title, path = _one_line(title), [_one_line(heading) for heading in path]
+    if path and path[0].casefold() == title.casefold():
+        path = path[1:]
     while path and counter.count(_SEPARATOR.join((title, *path))) > most:
         if len(path) == 1:
             title, path = _cut(title, most // 3, counter), [_cut(path[0], most // 2, counter)]

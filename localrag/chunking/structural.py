@@ -105,7 +105,7 @@ class _Maker:
     section: int
 
     def _context(self, section: int) -> tuple[tuple[str, ...], str]:
-        path = self.outline.path(section, self.document.title)
+        path = self.outline.path(section)
         return path, context_line(self.document.title, path, self.counter)
 
     def limits(self, chunk_tokens: int, overlap_tokens: int) -> Limits:

@@ -145,11 +145,13 @@ def _blocks(
 
 
 def _plain(children: Sequence[Token]) -> str:
-    """Return inline content without its markup."""
+    """Return inline content without its markup; code keeps its backticks, as in ``Using `Drop```."""
     pieces = []
     for child in children:
-        if child.type in ("text", "code_inline", "text_special"):
+        if child.type in ("text", "text_special"):
             pieces.append(child.content)
+        elif child.type == "code_inline":
+            pieces.append(f"{child.markup}{child.content}{child.markup}")
         elif child.type in ("softbreak", "hardbreak"):
             pieces.append(" ")
         elif child.type == "image":

@@ -70,7 +70,7 @@ def prune_frequent(
     return [term for term in known if frequencies[term.term] <= rarest * FREQUENT_SPREAD]
 
 
-FREQUENT_SHARE = 0.2
+FREQUENT_SHARE = 0.3
 """A term in more than this share of the chunks is dropped."""
 FREQUENT_MINIMUM = 50
 """In a small base even a term of most chunks is cheap, and may be all there is."""

@@ -42,13 +42,17 @@ def verify(connection: apsw.Connection) -> list[str]:
     SQLite's own check, then ours: every chunk has its words and its vector, nothing has more, and
     the neighbour links run through each document from end to end.
     """
-    problems = [
-        str(line) for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"
-    ]
-    for description, sql in CHECKS:
-        count = int(connection.execute(sql).get)
-        if count:
-            problems.append(f"{count} {description}")
+    with connection:  # one snapshot, while others may be writing
+        # FTS5 keeps the index's structure in memory and renews it at a query, not at a check:
+        # without this, what another connection has written meanwhile looks like damage.
+        connection.execute("SELECT rowid FROM chunk_words LIMIT 1").fetchall()
+        problems = [
+            str(line) for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"
+        ]
+        for description, sql in CHECKS:
+            count = int(connection.execute(sql).get)
+            if count:
+                problems.append(f"{count} {description}")
     return problems
 
 

@@ -39,7 +39,7 @@ def test_a_short_document_is_one_chunk() -> None:
         start=0,
         end=19,
         text="# Title\n\nOne.\n\nTwo.",
-        headings=(),
+        headings=("Title",),
         context="Title",
         section=1,
         tokens=7,
@@ -56,7 +56,7 @@ def test_an_empty_document_has_no_chunks() -> None:
 def test_chunks_stay_in_their_section() -> None:
     source = "# T\n\nIntro.\n\n## A\n\nText a.\n\n### A1\n\nText a1.\n\n## B\n\nText b.\n"
     found = chunks(source)
-    assert [chunk.headings for chunk in found] == [(), ("A",), ("A", "A1"), ("B",)]
+    assert [chunk.headings for chunk in found] == [("T",), ("T", "A"), ("T", "A", "A1"), ("T", "B")]
     assert [chunk.context for chunk in found] == ["T", "T > A", "T > A > A1", "T > B"]
     sections = split(document(source), WordCounter())[0]
     assert sections == (
@@ -82,7 +82,7 @@ def test_sections_without_chunks_are_empty() -> None:
 
 def test_headings_that_skip_levels() -> None:
     found = chunks("### Deep\n\na\n\n# Top\n\nb\n\n#### Deeper\n\nc\n")
-    assert [chunk.headings for chunk in found] == [("Deep",), (), ("Deeper",)]
+    assert [chunk.headings for chunk in found] == [("Deep",), ("Top",), ("Top", "Deeper")]
 
 
 def test_paragraphs_fill_a_chunk() -> None:

@@ -244,7 +244,8 @@ def test_index_takes_several_paths(here: Path) -> None:
 
 
 def test_index_needs_a_path_that_exists() -> None:
-    assert "nowhere does not exist. Check the path" in run("index", "nowhere", code=1).stderr
+    assert "'nowhere' does not exist" in run("index", "nowhere", code=2).stderr
+    assert not Path("localrag.db").exists()
 
 
 def test_the_sizes_of_chunks_are_for_new_files_only() -> None:
@@ -312,14 +313,14 @@ def test_without_a_terminal_there_is_no_progress_bar(*, hidden: bool) -> None:
 def test_search_shows_rank_relevance_place_and_text(base: Path) -> None:
     del base
     lines = run("search", QUESTION, "-n", "1").stdout.splitlines()
-    assert lines[0] == "  1  1.00  docs/keys.md:1 > Rotation"
+    assert lines[0] == "  1  1.00  docs/keys.md:1 > Keys > Rotation"
     assert lines[1].strip().endswith("Keys are rotated every month. Locks are oiled in May.")
 
 
 def test_search_without_the_reranker_shows_no_relevance(base: Path) -> None:
     del base
     first = run("search", QUESTION, "-n", "1", "--no-rerank").stdout.splitlines()[0]
-    assert first == "  1        docs/keys.md:1 > Rotation"
+    assert first == "  1        docs/keys.md:1 > Keys > Rotation"
 
 
 def test_search_as_json(base: Path) -> None:
@@ -412,7 +413,7 @@ def test_ask_shows_the_answer_and_where_it_stands(base: Path) -> None:
     assert run("ask", QUESTION).stdout.splitlines() == [
         "Keys are rotated every month. [1]",
         "",
-        f"[1] docs/keys.md:5 > Rotation (characters {start}-{start + 29}, relevance 1.00)",
+        f"[1] docs/keys.md:5 > Keys > Rotation (characters {start}-{start + 29}, relevance 1.00)",
     ]
 
 

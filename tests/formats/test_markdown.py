@@ -29,7 +29,7 @@ def headings(source: str) -> list[tuple[int, str]]:
         ("## Two ##", (2, "Two")),
         ("One\n===", (1, "One")),
         ("Two\nlines\n---", (2, "Two lines")),
-        ("### `code` and *stars*", (3, "code and stars")),
+        ("### `code` and *stars*", (3, "`code` and stars")),
         ("# [Link](http://a.b) ![picture](c.png)", (1, "Link picture")),
         ("# [ref]\n\n[ref]: http://a.b", (1, "ref")),
         ("# DOM の更新 {#dom-update}", (1, "DOM の更新")),

@@ -35,9 +35,10 @@ class WordSession:
         if self.result is not None:
             return self.result
         if self.dimensions is None:
-            return mask.sum(axis=1).astype(np.float32)
-        one_hot: NDArray[np.float32] = np.eye(self.dimensions, dtype=np.float32)[ids]
-        return one_hot
+            sums: NDArray[np.float32] = mask.sum(axis=1).astype(np.float32)
+            return sums
+        one_hot = np.eye(self.dimensions, dtype=np.float32)
+        return one_hot[ids]
 
     def load(self) -> None:
         self.loaded += 1

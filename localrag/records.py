@@ -7,6 +7,7 @@ query becomes a `SearchState` that the stages widen and narrow, and what comes o
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -58,8 +59,6 @@ class Block:
     """1 to 6 for a heading, 0 otherwise."""
     page: int | None = None
     """Page of the source, from 1, where the format has pages."""
-    line: int | None = None
-    """Line of the source file on which the block starts, from 1, where the format has lines."""
     header_rows: int = 0
     """Lines at the start of a table that name its columns: repeated when a table must be cut."""
 
@@ -75,6 +74,22 @@ class Document:
     """Front matter title, first top heading, or the file's stem."""
     media_type: str
     metadata: Metadata = field(default_factory=dict)
+    lines: tuple[tuple[int, int], ...] = ()
+    """(position in the text, line of the source file) at the start, and wherever something of the
+    source was left out; in between each line break adds one. Empty where there are no lines."""
+
+    def line(self, position: int) -> int | None:
+        """Return the line of the source file, from 1, of a character; None without lines."""
+        return line_at(self.lines, self.text, 0, position)
+
+
+def line_at(lines: tuple[tuple[int, int], ...], text: str, start: int, position: int) -> int | None:
+    """Return the source line of `position` in a text that begins at `start` of its document."""
+    known = bisect_right(lines, position, key=lambda jump: jump[0])
+    if not known:
+        return None
+    origin, line = lines[known - 1]
+    return line + text.count("\n", origin - start, position - start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +129,8 @@ class Chunk:
     preamble: str = ""
     """Header rows of a table that was cut, repeated in front of the text; not part of the slice."""
     page: int | None = None
-    line: int | None = None
+    lines: tuple[tuple[int, int], ...] = ()
+    """As in `Document.lines`, for this chunk alone: its own line first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +150,21 @@ class StoredChunk:
     start: int
     end: int
     page: int | None
-    line: int | None
+    lines: tuple[tuple[int, int], ...]
+    """(position in the document, line of the source file), as in `Document.lines`."""
     tokens: int
     section_id: int
     previous_id: int | None
     next_id: int | None
+
+    @property
+    def line(self) -> int | None:
+        """Line of the source file on which the chunk starts, from 1, where there are lines."""
+        return self.lines[0][1] if self.lines else None
+
+    def line_at(self, position: int) -> int | None:
+        """Return the line of the source file of a character of the document in this chunk."""
+        return line_at(self.lines, self.text, self.start, position)
 
     @property
     def passage(self) -> str:

@@ -51,7 +51,7 @@ def chunks_of(texts: Sequence[str], *, tokens: int | None = None) -> list[Chunk]
                 context="Title",
                 section=0,
                 tokens=len(text.split()) if tokens is None else tokens,
-                line=1 + 2 * ordinal,
+                lines=((start, 1 + 2 * ordinal),),
             )
         )
         start += len(text) + 2
@@ -192,7 +192,7 @@ def contents(kb: KnowledgeBase) -> Contents:
         ),
         chunks=rows(
             "SELECT d.uri, c.ordinal, c.kind, c.text, c.preamble, c.context, c.headings, c.start, "
-            'c."end", c.page, c.line, c.tokens, c.content_hash, s.heading FROM chunks AS c '
+            'c."end", c.page, c.lines, c.tokens, c.content_hash, s.heading FROM chunks AS c '
             "JOIN documents AS d ON d.id = c.document_id JOIN sections AS s ON s.id = c.section_id"
         ),
         words=rows(

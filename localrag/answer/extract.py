@@ -71,16 +71,13 @@ CLOSE = 0.8
 def citation(number: int, statement: Statement, relevance: float) -> Citation:
     """Return where a statement stands."""
     chunk = statement.chunk
-    line = chunk.line
-    if line is not None:
-        line += chunk.text.count("\n", 0, statement.start - chunk.start)
     return Citation(
         number=number,
         document=chunk.uri,
         title=chunk.title,
         heading=chunk.headings,
         page=chunk.page,
-        line=line,
+        line=chunk.line_at(statement.start),
         start=statement.start,
         end=statement.end,
         text=statement.text,

@@ -74,8 +74,8 @@ def _enclosing(headings: Sequence[Heading], current: int, block: Block) -> int:
 def context_line(title: str, path: Sequence[str], counter: TokenCounter) -> str:
     """Return ``title > heading > heading`` in at most 64 tokens, a quarter of what the model takes.
 
-    A title that is the first heading is not said twice. Where it is too long the middle headings go first, then the ends of the title and of the last
-    heading.
+    A title that is the first heading is not said twice. Where the line is too long the middle
+    headings go first, then the ends of the title and of the last heading.
     """
     most = min(_LONGEST_CONTEXT, counter.max_tokens // _CONTEXT_SHARE)
     title, path = _one_line(title), [_one_line(heading) for heading in path]

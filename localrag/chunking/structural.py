@@ -133,7 +133,7 @@ class _Maker:
                 tokens=size,
                 preamble=preamble,
                 page=self._block_at(start).page,
-                line=self._line(start),
+                lines=self._lines(start, end),
             )
             for number, (start, end, size) in enumerate(
                 self._fitting(context, preamble, draft.start, draft.end)
@@ -157,11 +157,11 @@ class _Maker:
         starts = bisect_right(self.document.blocks, position, key=lambda block: block.start)
         return self.document.blocks[starts - 1]
 
-    def _line(self, position: int) -> int | None:
-        block = self._block_at(position)
-        if block.line is None:
-            return None
-        return block.line + self.document.text.count("\n", block.start, position)
+    def _lines(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
+        line = self.document.line(start)
+        if line is None:
+            return ()
+        return ((start, line), *(jump for jump in self.document.lines if start < jump[0] < end))
 
 
 def _kind(draft: Draft) -> str:

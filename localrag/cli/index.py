@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ __all__ = ["index"]
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @database_option
 @click.option("--chunk-tokens", type=int, help="Most tokens of a chunk (300); new files only.")
 @click.option(
@@ -49,6 +50,9 @@ def index(  # noqa: PLR0913 - click hands over each option by name
     from localrag.config import make_settings  # noqa: PLC0415 - keeps --help light
     from localrag.knowledge_base import KnowledgeBase  # noqa: PLC0415
 
+    for path in paths:
+        if not os.path.lexists(path):  # before a file is made for nothing
+            raise click.UsageError(f"'{path}' does not exist. Check the path and run it again.")
     sizes = {"chunk_tokens": chunk_tokens, "overlap_tokens": overlap_tokens}
     settings = make_settings(**{key: size for key, size in sizes.items() if size is not None})
     with KnowledgeBase(database, settings=settings) as kb, progress_bar(hidden=quiet) as progress:

@@ -48,7 +48,7 @@ def read_markdown(data: bytes, uri: str) -> Document:
     kept = excerpt(source, _cuts(source, tokens, lines, references))
     blocks = tuple(_blocks(kept, lines, spans, references))
     title = _title(metadata, blocks) or stem_of(uri)
-    return Document(kept.text, blocks, title, MEDIA_TYPE, metadata)
+    return Document(kept.text, blocks, title, MEDIA_TYPE, metadata, kept.lines(lines))
 
 
 def _parse(source: str) -> tuple[list[Token], dict[str, object], dict[str, object]]:
@@ -139,13 +139,12 @@ def _blocks(
             end,
             heading=_ATTRIBUTES.sub("", heading).strip(),
             level=span.level,
-            line=lines.number(kept.source(start)),
             header_rows=span.header_rows,
         )
 
 
 def _plain(children: Sequence[Token]) -> str:
-    """Return inline content without its markup; code keeps its backticks, as in ``Using `Drop```."""
+    """Return inline content without its markup; code keeps its backticks."""
     pieces = []
     for child in children:
         if child.type in ("text", "text_special"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from localrag.formats.encoding import decode
-from localrag.formats.source_map import LineIndex
 from localrag.formats.spans import stem_of, trimmed
 from localrag.records import Block, Document
 
@@ -24,16 +23,11 @@ def read_plain_text(data: bytes, uri: str) -> Document:
         ReadError: it is not text, or its encoding is not known.
     """
     text = decode(data)
-    lines = LineIndex(text)
     edges = [
         0,
         *(edge for match in _BLANK_LINES.finditer(text) for edge in match.span()),
         len(text),
     ]
     spans = (trimmed(text, *edge) for edge in zip(edges[::2], edges[1::2], strict=True))
-    blocks = tuple(
-        Block("paragraph", start, end, line=lines.number(start))
-        for start, end in spans
-        if start < end
-    )
-    return Document(text, blocks, stem_of(uri), MEDIA_TYPE)
+    blocks = tuple(Block("paragraph", start, end) for start, end in spans if start < end)
+    return Document(text, blocks, stem_of(uri), MEDIA_TYPE, lines=((0, 1),))

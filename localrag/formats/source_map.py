@@ -38,6 +38,17 @@ class Excerpt:
         following = self._starts[piece + 1] if piece + 1 < len(self._starts) else len(self.text)
         return min(self._starts[piece] + source - self._sources[piece], following)
 
+    def lines(self, index: LineIndex) -> tuple[tuple[int, int], ...]:
+        """Return (position, line of the source) at the start and wherever a count would be off."""
+        jumps: list[tuple[int, int]] = []
+        # Of pieces that start at the same place all but the last are empty.
+        pieces = dict(zip(self._starts, self._sources, strict=True))
+        for start, source in pieces.items():
+            line = index.number(source)
+            if not jumps or jumps[-1][1] + self.text.count("\n", jumps[-1][0], start) != line:
+                jumps.append((start, line))
+        return tuple(jumps)
+
     def source(self, position: int) -> int:
         """Return the source position of a character of the text."""
         piece = bisect_right(self._starts, position) - 1

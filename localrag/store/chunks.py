@@ -27,7 +27,8 @@ __all__ = [
 
 COLUMNS = (
     "c.id, c.document_id, d.uri, d.title, c.ordinal, c.kind, c.text, c.preamble, c.context, "
-    'c.headings, c.start, c."end", c.page, c.line, c.tokens, c.section_id, c.previous_id, c.next_id'
+    'c.headings, c.start, c."end", c.page, c.lines, c.tokens, c.section_id, '
+    "c.previous_id, c.next_id"
 )
 FROM = "FROM chunks AS c JOIN documents AS d ON d.id = c.document_id"
 
@@ -76,7 +77,7 @@ def insert_chunks(
     following = [*ids[1:], None]
     connection.executemany(
         "INSERT INTO chunks(id, document_id, section_id, ordinal, kind, text, preamble, context, "
-        'headings, start, "end", page, line, tokens, content_hash, previous_id, next_id) '
+        'headings, start, "end", page, lines, tokens, content_hash, previous_id, next_id) '
         "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
@@ -92,7 +93,7 @@ def insert_chunks(
                 chunk.start,
                 chunk.end,
                 chunk.page,
-                chunk.line,
+                json.dumps(chunk.lines),
                 chunk.tokens,
                 chunk_hash(chunk),
                 previous[index],
@@ -139,4 +140,5 @@ def count_chunks(connection: apsw.Connection) -> int:
 def _stored(row: Sequence[object]) -> StoredChunk:
     values = list(row)
     values[9] = tuple(json.loads(str(values[9])))
+    values[13] = tuple((position, line) for position, line in json.loads(str(values[13])))
     return StoredChunk(*values)  # type: ignore[arg-type]  # the columns above, in the fields' order

@@ -35,7 +35,8 @@ def _bi_encoder(directory: Path) -> dict[str, object]:
     return {
         "name": "multilingual-e5-small",
         "kind": "bi-encoder",
-        "architecture": "BERT, 12 layers, hidden 384, 12 heads, feed forward 1536; 4-bit blocks",
+        "architecture": "BERT, 12 layers, hidden 384, 12 heads, feed forward 1536; "
+        "7-bit weights, 8-bit activations scaled by row, 4-bit word embeddings",
         "dimensions": 384,
         "max_tokens": MAX_TOKENS,
         "pooling": "mean",
@@ -56,7 +57,7 @@ def _cross_encoder(directory: Path) -> dict[str, object]:
         "name": "localrag-cross-encoder-6l",
         "kind": "cross-encoder",
         "architecture": "BERT, first 6 layers of multilingual-e5-small fine-tuned on question-"
-        "passage pairs, first token, dense 384 tanh, one logit; 8-bit blocks",
+        "passage pairs, first token, dense 384 tanh, one logit; numbers as in the bi-encoder",
         "max_tokens": MAX_TOKENS,
         "licence": "CC BY-SA 4.0",
         "source": "localrag, see models/README.md",

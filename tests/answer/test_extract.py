@@ -34,7 +34,7 @@ def chunk(
         start=start,
         end=end,
         page=None if line is not None else 3,
-        line=None if line is None else line + document.count("\n", 0, start),
+        lines=() if line is None else ((start, line + document.count("\n", 0, start)),),
         tokens=10,
         section_id=1,
         previous_id=None,

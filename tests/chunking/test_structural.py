@@ -43,7 +43,7 @@ def test_a_short_document_is_one_chunk() -> None:
         context="Title",
         section=1,
         tokens=7,
-        line=1,
+        lines=((0, 1),),
     )
 
 
@@ -212,9 +212,15 @@ def test_a_long_title_alone_is_cut() -> None:
     assert WordCounter().count(chunk.context) == 15
 
 
+def test_the_lines_of_a_chunk_jump_where_something_was_left_out() -> None:
+    (found,) = chunks("# A\n\nOne.\n\n<!--\nx\n-->\n\nTwo.\n")
+    assert found.text == "# A\n\nOne.\n\nTwo."
+    assert found.lines == ((0, 1), (found.text.index("Two"), 9))
+
+
 def test_lines_and_pages() -> None:
     found = chunks("# A\n\nOne\ntwo.\n\n<!--\nx\n-->\n\n# B\n\nThree.\n")
-    assert [chunk.line for chunk in found] == [1, 10]
+    assert [chunk.lines[0][1] for chunk in found] == [1, 10]
     text = "One. Two."
     pages = Document(
         text,
@@ -222,7 +228,7 @@ def test_lines_and_pages() -> None:
         "t",
         "x",
     )
-    assert [(c.page, c.line) for c in split(pages, WordCounter())[1]] == [(1, None), (2, None)]
+    assert [(c.page, c.lines) for c in split(pages, WordCounter())[1]] == [(1, ()), (2, ())]
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_media_type() -> None:
 
 def test_plain_text_paragraphs() -> None:
     document = read_plain_text(b"\n\n one\r\ntwo\r\n \t\r\n\r\nthree\n", "notes/My file.txt")
-    paragraphs = [(document.text[b.start : b.end], b.line) for b in document.blocks]
+    paragraphs = [(document.text[b.start : b.end], document.line(b.start)) for b in document.blocks]
     assert paragraphs == [(" one\ntwo", 3), ("three", 7)]
     assert document.title == "My file"
     assert {block.kind for block in document.blocks} == {"paragraph"}
@@ -84,7 +84,7 @@ def test_only_blanks_lie_outside_paragraphs(text: str) -> None:
     for block in document.blocks:
         assert not document.text[position : block.start].strip()
         assert document.text[block.start : block.end].strip()
-        assert document.text.split("\n")[(block.line or 0) - 1].strip()
+        assert document.text.split("\n")[(document.line(block.start) or 0) - 1].strip()
         position = block.end
     assert not document.text[position:].strip()
 

@@ -90,4 +90,4 @@ def test_comments_of_the_japanese_book_are_gone(files: Path) -> None:
     document = read(files / "corpus/rustbook-ja/ch04-01-what-is-ownership.md")
     assert document.title == "所有権とは？"
     assert "What Is Ownership" not in document.text
-    assert document.blocks[0].line == 5
+    assert document.line(document.blocks[0].start) == 5

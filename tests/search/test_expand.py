@@ -159,7 +159,7 @@ def stored(ordinal: int, start: int, text: str) -> StoredChunk:
         start=start,
         end=start + len(text),
         page=None,
-        line=None,
+        lines=(),
         tokens=1,
         section_id=1,
         previous_id=None,

@@ -49,7 +49,7 @@ CREATE TABLE chunks(
     start INTEGER NOT NULL,              -- characters of the document's text
     "end" INTEGER NOT NULL,
     page INTEGER,
-    line INTEGER,
+    lines TEXT NOT NULL,                 -- JSON: [[character, line of the source file], ...]
     tokens INTEGER NOT NULL,
     content_hash TEXT NOT NULL,          -- SHA-256 of context, preamble and text: what is embedded
     previous_id INTEGER,

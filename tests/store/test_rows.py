@@ -170,14 +170,14 @@ def test_a_chunk_comes_back_as_it_went_in(database: Database) -> None:
         context="Title > Tables > Größe 表",
         preamble="|a|b|",
         page=7,
-        line=12,
+        lines=((3, 12),),
         tokens=33,
     )
     [id_] = add_document(database, "/a.md", [chunk])
     stored = fetch_chunks(database.connection, [id_])[id_]
     for name in (
         "ordinal", "kind", "text", "preamble", "context", "headings", "start", "end", "page",
-        "line", "tokens",
+        "lines", "tokens",
     ):  # fmt: skip
         assert getattr(stored, name) == getattr(chunk, name), name
     assert (stored.uri, stored.title) == ("/a.md", "Title")
@@ -233,7 +233,7 @@ def test_an_id_is_never_used_again(database: Database) -> None:
 
 def test_the_hash_covers_all_that_is_embedded_and_nothing_else() -> None:
     chunk = chunks_of(["text"])[0]
-    assert chunk_hash(chunk) == chunk_hash(replace(chunk, ordinal=5, start=9, line=3, page=2))
+    assert chunk_hash(chunk) == chunk_hash(replace(chunk, ordinal=5, start=9, lines=(), page=2))
     others = [
         replace(chunk, text="texts"),
         replace(chunk, context="Titles"),

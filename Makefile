@@ -17,7 +17,7 @@ ASK := $(BIN)/localrag ask --db $(DEMO)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format unit bench wheel wheel-test clean
+.PHONY: help demo test lint format docs unit bench wheel wheel-test clean
 
 help:
 	@echo "make demo        index sample/ and ask four questions, one of them in Japanese"
@@ -25,6 +25,7 @@ help:
 	@echo "make lint        ruff, mypy and import-linter only"
 	@echo "make unit        the tests that load no model (seconds)"
 	@echo "make format      let ruff rewrite the sources"
+	@echo "make docs        write the generated parts of docs/ anew"
 	@echo "make bench       retrieval quality and speed; DATA=folder with the evaluation sets"
 	@echo "make wheel       dist/*.whl, with the models inside"
 	@echo "make wheel-test  install that wheel elsewhere and use it without a network"
@@ -85,6 +86,9 @@ unit: $(VENV)/.developer
 format: $(VENV)/.developer
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+docs: $(VENV)/.developer
+	$(BIN)/python docs/generate.py
 
 bench: $(VENV)/.developer
 	$(BIN)/python benchmarks/retrieval.py --data $(DATA) $(addprefix --set ,$(BENCH_SETS))

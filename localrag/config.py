@@ -60,5 +60,7 @@ def make_settings(**values: object) -> Settings:
         problems = "; ".join(
             f"{'.'.join(map(str, item['loc'])) or 'settings'}: {item['msg']}"
             for item in error.errors()
+            # A default that depends on a wrong value cannot be had: not the user's mistake.
+            if item["type"] != "default_factory_not_called"
         )
         raise SettingsError(f"{problems}. See docs/settings.md for the allowed values.") from error

@@ -51,7 +51,10 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
     explain: bool,
     as_json: bool,
 ) -> None:
-    """Answer QUESTION with sentences from the documents, each cited."""
+    """Answer QUESTION with sentences from the documents, each cited.
+
+    When the documents do not answer it, that is said and the exit code is 3.
+    """
     with open_for_reading(database) as kb:
         answer = kb.ask(question, mode=mode, rerank=rerank)
         ids = {c.chunk_id for stage in answer.trace.stages for c in stage.survivors}

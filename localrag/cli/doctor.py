@@ -33,7 +33,11 @@ class Check:
 @json_option
 @click.pass_context
 def doctor(ctx: click.Context, database: Path, *, as_json: bool) -> None:
-    """Check the installation, the models and, if it exists, the knowledge base file."""
+    """Check the installation, the models and the knowledge base.
+
+    The file is checked if there is one. When a check fails, its line says what to do and the exit
+    code is 1.
+    """
     checks = [*run_checks(INSTALLATION), *run_checks(file_checks(database))]
     if as_json:
         print_json({"ok": all(c.ok for c in checks), "checks": [asdict(c) for c in checks]})

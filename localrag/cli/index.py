@@ -27,11 +27,17 @@ __all__ = ["index"]
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @database_option
-@click.option("--chunk-tokens", type=int, help="Most tokens of a chunk (300); new files only.")
 @click.option(
-    "--overlap-tokens", type=int, help="Tokens that neighbours share (50); new files only."
+    "--chunk-tokens",
+    type=int,
+    help="Most tokens of a chunk; 300 unless given. For a new --db only.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No progress bar, no report.")
+@click.option(
+    "--overlap-tokens",
+    type=int,
+    help="Tokens that neighbouring chunks share; 50 unless given. For a new --db only.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress bar and no report.")
 @json_option
 def index(  # noqa: PLR0913 - click hands over each option by name
     paths: tuple[Path, ...],
@@ -44,8 +50,9 @@ def index(  # noqa: PLR0913 - click hands over each option by name
 ) -> None:
     """Index files and folders; a second run touches only what changed.
 
-    Documents whose files are gone are removed. Files that cannot be read are skipped, with the
-    reason; the run goes on. Ctrl-C leaves a valid file: run the same command to go on.
+    Markdown and plain text are read, in folders within folders too; hidden files are left out. A
+    file that cannot be read is skipped, with the reason, and the run goes on. A document whose file
+    is gone is removed. Ctrl-C leaves a valid knowledge base: run the same command to go on.
     """
     from localrag.config import make_settings  # noqa: PLC0415 - keeps --help light
     from localrag.knowledge_base import KnowledgeBase  # noqa: PLC0415
@@ -106,7 +113,8 @@ def print_report(report: SyncReport, database: Path) -> None:
         "removed": report.removed,
         "skipped": report.skipped,
     }
-    click.echo(", ".join(f"{len(items)} {name}" for name, items in counts.items() if items))
+    done = ", ".join(f"{len(items)} {name}" for name, items in counts.items() if items)
+    click.echo(done or "There is no file to index. Check the path and run it again.")
     if report.chunks:
         rate = report.tokens / report.seconds if report.seconds else 0.0
         click.echo(

@@ -38,10 +38,10 @@ database_option: Callable[[Command], Command] = click.option(
     envvar="LOCALRAG_DB",
     show_default=True,
     show_envvar=True,
-    help="The knowledge base file.",
+    help="The knowledge base, one file.",
 )
 json_option: Callable[[Command], Command] = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object."
+    "--json", "as_json", is_flag=True, help="Print one JSON object instead of text."
 )
 mode_option: Callable[[Command], Command] = click.option(
     "--mode",
@@ -54,7 +54,7 @@ rerank_option: Callable[[Command], Command] = click.option(
     "--rerank/--no-rerank",
     default=True,
     show_default=True,
-    help="Let the cross-encoder read and order the best candidates.",
+    help="Have a second model, the cross-encoder, read the best candidates and order them.",
 )
 explain_option: Callable[[Command], Command] = click.option(
     "--explain", is_flag=True, help="Also show what every stage let through."

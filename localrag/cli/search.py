@@ -37,7 +37,14 @@ __all__ = ["search"]
 @click.command()
 @click.argument("query")
 @database_option
-@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option(
+    "--limit",
+    "-n",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help="Most hits to show.",
+)
 @mode_option
 @rerank_option
 @click.option(
@@ -64,7 +71,10 @@ def search(  # noqa: PLR0913 - click hands over each option by name
     explain: bool,
     as_json: bool,
 ) -> None:
-    """Find the chunks that fit QUERY best. Any text is a legal query."""
+    """Find the chunks that fit QUERY best.
+
+    QUERY is a question, some words, a name: any text is legal.
+    """
     with open_for_reading(database) as kb:
         result = kb.search(query, limit=limit, mode=mode, rerank=rerank, context=context)
         ids = {c.chunk_id for stage in result.trace.stages for c in stage.survivors}

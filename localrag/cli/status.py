@@ -22,7 +22,7 @@ __all__ = ["status"]
 @database_option
 @json_option
 def status(database: Path, *, as_json: bool) -> None:
-    """Show what the knowledge base holds, and what was skipped and why."""
+    """Show what the file holds, and what was skipped and why."""
     with open_for_reading(database) as kb:
         found = kb.status()
         skipped = kb.skipped()

@@ -22,19 +22,32 @@ __all__ = ["trace"]
 @click.option(
     "--lines", type=click.IntRange(0), default=10, show_default=True, help="Chunks shown per stage."
 )
-@click.option("--all", "all_lines", is_flag=True, help="Show every chunk.")
+@click.option("--all", "all_lines", is_flag=True, help="Show every chunk, whatever --lines says.")
 @json_option
 def trace(
     trace_id: int | None, database: Path, lines: int, *, all_lines: bool, as_json: bool
 ) -> None:
-    """Show the trace of the last query, or of TRACE_ID."""
+    """Show what every stage of the last query let through.
+
+    With TRACE_ID, show that of an earlier query. The ids count up from 1; `search` and `ask` give
+    theirs with --json.
+    """
     with open_for_reading(database) as kb:
         found = kb.trace(trace_id)
         if found is None:
-            which = "No query was kept" if trace_id is None else f"There is no trace {trace_id}"
-            raise LocalragError(f"{which} in {database}. Run a search, then localrag trace.")
+            raise LocalragError(missing(trace_id, database))
         chunks = kb.chunks({c.chunk_id for stage in found.stages for c in stage.survivors})
     if as_json:
         print_json(trace_json(found, chunks))
     else:
         print_trace(found, chunks, None if all_lines else lines)
+
+
+def missing(trace_id: int | None, database: Path) -> str:
+    """Return what to say when there is nothing to show."""
+    if trace_id is None:
+        return f"No query was kept in {database}. Run localrag search or localrag ask first."
+    return (
+        f"There is no trace {trace_id} in {database}. Without a number, localrag trace shows the "
+        "last query."
+    )

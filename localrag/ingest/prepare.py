@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from localrag.chunking.structural import split
+from localrag.chunking.splitters import STRATEGIES, splitter
 from localrag.errors import ReadError
 from localrag.formats.registry import read_document
 from localrag.records import Skipped
@@ -63,7 +63,7 @@ def prepare_document(
     row: DocumentRow, document: Document, counter: TokenCounter, settings: Settings
 ) -> Prepared:
     """Cut a document that a reader made."""
-    sections, chunks = split(
+    sections, chunks = splitter(STRATEGIES[0])(
         document,
         counter,
         chunk_tokens=settings.chunk_tokens,

@@ -243,6 +243,11 @@ def test_index_takes_several_paths(here: Path) -> None:
     assert run("index", "docs/keys.md", "more").stdout.startswith("2 added\n")
 
 
+def test_index_says_that_a_folder_is_empty(here: Path) -> None:
+    (here / "nothing").mkdir()
+    assert run("index", "nothing").stdout.startswith("There is no file to index.")
+
+
 def test_index_needs_a_path_that_exists() -> None:
     assert "'nowhere' does not exist" in run("index", "nowhere", code=2).stderr
     assert not Path("localrag.db").exists()
@@ -467,10 +472,11 @@ def test_trace_shows_the_last_query_or_the_one_that_is_named(base: Path) -> None
 
 def test_a_trace_that_is_missing_is_an_error(base: Path) -> None:
     del base
-    assert "No query was kept in localrag.db" in run("trace", code=1).stderr
+    none_kept = run("trace", code=1).stderr
+    assert "No query was kept in localrag.db. Run localrag search or localrag ask" in none_kept
     run("search", "keys")
     missing = run("trace", "99", code=1).stderr
-    assert "There is no trace 99 in localrag.db. Run a search, then localrag trace." in missing
+    assert "There is no trace 99 in localrag.db. Without a number, localrag trace" in missing
 
 
 def test_trace_shows_as_many_chunks_as_are_wanted(base: Path) -> None:

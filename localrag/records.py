@@ -132,6 +132,16 @@ class Chunk:
     lines: tuple[tuple[int, int], ...] = ()
     """As in `Document.lines`, for this chunk alone: its own line first."""
 
+    @property
+    def passage(self) -> str:
+        """What models read."""
+        return passage_text(self.context, self.preamble, self.text)
+
+
+def passage_text(context: str, preamble: str, text: str) -> str:
+    """Return what models read of a chunk: its context line, a repeated table header, the text."""
+    return "\n".join(part for part in (context, preamble, text) if part)
+
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
@@ -168,8 +178,8 @@ class StoredChunk:
 
     @property
     def passage(self) -> str:
-        """What models read: the context line, a repeated table header, the text."""
-        return "\n".join(part for part in (self.context, self.preamble, self.text) if part)
+        """What models read."""
+        return passage_text(self.context, self.preamble, self.text)
 
 
 @dataclass(frozen=True, slots=True)

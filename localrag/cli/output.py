@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from localrag.records import cite
+from localrag.text.snippet import snippet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -53,18 +54,8 @@ def shown_path(uri: str) -> str:
 
 
 def shorten(text: str, width: int) -> str:
-    """Return `text` on one line of at most `width` columns; a wide character takes two."""
-    line = plain(" ".join(text.split()))
-    used = 0
-    for position, character in enumerate(line):
-        used += 2 if ord(character) >= FIRST_WIDE else 1
-        if used > width:
-            return line[: max(0, position - 1)] + "…"
-    return line
-
-
-FIRST_WIDE = 0x1100
-"""From here on most scripts in use on a terminal (CJK, Hangul, emoji) take two columns."""
+    """Return `text` on one line of at most `width` columns, without control characters."""
+    return snippet(plain(text), width)
 
 
 def hit_json(hit: Hit) -> dict[str, object]:

@@ -13,7 +13,7 @@ from localrag.text.analysis import analyse_query
 from localrag.text.match import match_expression
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import apsw
 
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from localrag.text.analysis import QueryTerm
 
 __all__ = ["Lexical", "Vector", "prune_frequent"]
+
+
+def with_lists(state: SearchState, lists: Sequence[RankedList]) -> SearchState:
+    """Return the state with a method's lists; its survivors are those of the first query."""
+    survivors = lists[0].candidates if lists else ()
+    return replace(state, lists=(*state.lists, *lists), survivors=survivors, note="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +40,7 @@ class Lexical:
 
     def __call__(self, state: SearchState) -> SearchState:
         """Add one ranked list per query."""
-        lists = tuple(self.search(query) for query in state.queries)
-        return replace(
-            state,
-            lists=state.lists + lists,
-            survivors=lists[0].candidates if lists else (),
-            note="",
-        )
+        return with_lists(state, [self.search(query) for query in state.queries])
 
     def search(self, query: str) -> RankedList:
         """Return the best chunks for one query; an empty list when it has no words."""
@@ -89,13 +89,7 @@ class Vector:
 
     def __call__(self, state: SearchState) -> SearchState:
         """Add one ranked list per query."""
-        lists = tuple(self.search(query) for query in state.queries)
-        return replace(
-            state,
-            lists=state.lists + lists,
-            survivors=lists[0].candidates if lists else (),
-            note="",
-        )
+        return with_lists(state, [self.search(query) for query in state.queries])
 
     def search(self, query: str) -> RankedList:
         """Return the nearest chunks for one query."""

@@ -2,10 +2,11 @@
 
     python benchmarks/evidence.py --data ../shared/data
 
-The reranked order is that of  log-odds of the cross-encoder + weight * ln(fused score). Weight 0 is
-the cross-encoder alone; the larger it is, the more the order of the fused list stays. Printed is
-nDCG@10 for each weight on sets whose scores are not reported anywhere: training splits, of which
-the cross-encoder has seen a part. Fused is the list before reranking.
+Two ways are compared. By ranks: reciprocal rank fusion of the fused list and the cross-encoder's,
+which counts `rank W` times. By scores: log-odds of the cross-encoder + W * ln(fused score),
+`score W`. Printed is nDCG@10 on sets whose scores are not reported anywhere: training splits, of
+which the cross-encoder has seen a part. `fused` is the list before reranking, `alone` the
+cross-encoder's own order.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from set_index import CachedEmbedder, open_set, passage_ids
 from localrag.evaluate.datasets import read_set
 from localrag.evaluate.metrics import ndcg
 from localrag.inference.load import load_embedder, load_reranker
-from localrag.search.rerank import log_odds
+from localrag.search.fuse import RRF_K
 from localrag.search.run import run_stages
 from localrag.store.chunks import fetch_chunks
 
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
     from localrag.evaluate.datasets import EvaluationSet
 
 SETS = ("scifact:train", "policyqa:dev", "nq_oracle:", "jsquad:valid", "drcd:dev", "fairytaleqa:")
-WEIGHTS = (0, 1, 2, 3, 4, 6, 8, 12)
+RANK_WEIGHTS = (0.3, 0.5, 0.7, 1.0, 1.5)
+SCORE_WEIGHTS = (2, 4, 8, 12)
 TOP = 30
 
 
@@ -54,11 +56,18 @@ class Reading:
     odds: NDArray[np.float64]
     """Log-odds of the cross-encoder for the same."""
 
-    def ranking(self, weight: float | None) -> list[str]:
-        """Return the passages in the order of a weight; None is the fused order."""
-        if weight is None:
-            return list(self.passages)
-        order = np.argsort(-(self.odds + weight * np.log(self.fused)), kind="stable")
+    def keys(self) -> dict[str, NDArray[np.float64]]:
+        """Return what each way sorts by, highest first."""
+        fused_ranks = 1 / (RRF_K + np.arange(1, len(self.odds) + 1))
+        own_ranks = 1 / (RRF_K + 1 + np.argsort(np.argsort(-self.odds, kind="stable")))
+        by_ranks = {f"rank {weight}": fused_ranks + weight * own_ranks for weight in RANK_WEIGHTS}
+        logs = np.log(self.fused)
+        by_scores = {f"score {weight}": self.odds + weight * logs for weight in SCORE_WEIGHTS}
+        return {"fused": self.fused, "alone": self.odds, **by_ranks, **by_scores}
+
+    def ranking(self, way: str) -> list[str]:
+        """Return the passages in the order of a way; what was not read stays behind."""
+        order = np.argsort(-self.keys()[way], kind="stable")
         return [*(self.passages[place] for place in order), *self.passages[len(order) :]]
 
 
@@ -72,11 +81,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cache", type=Path, default=CACHE, help="where indexed sets are kept")
     options = parser.parse_args(arguments)
     rows = list(measure_all(options))
-    columns = ("set", "questions", "fused", *(f"weight {weight}" for weight in WEIGHTS))
     if options.json:
         print_json(rows)
     else:
-        print_table([*rows, mean_of(rows)], columns)
+        print_table([*rows, mean_of(rows)], list(rows[0]))
     return 0
 
 
@@ -105,19 +113,21 @@ def read(base: localrag.KnowledgeBase, found: EvaluationSet, question: str, text
         question,
         tuple(names[one.chunk_id] for one in state.survivors),
         np.array([one.score for one in top]),
-        np.array([log_odds(float(one)) for one in probabilities]),
+        np.log(probabilities / (1 - probabilities)).astype(np.float64),
     )
 
 
 def row_of(name: str, found: EvaluationSet, readings: Sequence[Reading]) -> Row:
     """Return the figures of one set."""
 
-    def quality(weight: float | None) -> float:
-        judged = [(one.ranking(weight), found.judgements[one.question]) for one in readings]
+    def quality(way: str) -> float:
+        judged = [(one.ranking(way), found.judgements[one.question]) for one in readings]
         return float(np.mean([ndcg(ranking, grades, 10) for ranking, grades in judged]))
 
-    weights = {f"weight {weight}": quality(weight) for weight in WEIGHTS}
-    return {"set": name, "questions": len(readings), "fused": quality(None), **weights}
+    return {"set": name, "questions": len(readings)} | {
+        way: quality(way)
+        for way in readings[0].keys()  # noqa: SIM118 - a method of ours, not a dict
+    }
 
 
 def mean_of(rows: Sequence[Row]) -> Row:

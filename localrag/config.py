@@ -31,7 +31,7 @@ class Settings(BaseModel):
     passage_tokens: int = Field(default=2_000, ge=1)
     """Most tokens of the passages that an answer is taken from."""
     answer_passages: int = Field(default=5, ge=1)
-    """Matched chunks that an answer is taken from."""
+    """Passages that an answer is taken from."""
     answer_neighbours: int = Field(default=1, ge=0)
     """Chunks before and after a matched one that the answer may use."""
     answer_sentences: int = Field(default=3, ge=1)

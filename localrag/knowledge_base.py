@@ -160,7 +160,7 @@ class KnowledgeBase:
 
         Args:
             query: words, a question, anything.
-            limit: most results.
+            limit: most results. Matched chunks that follow each other in one section are one.
             mode: ``"lexical"`` (BM25), ``"vector"``, or ``"hybrid"`` (both, fused).
             rerank: whether the cross-encoder reads the best candidates; without it hits have no
                 relevance.

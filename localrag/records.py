@@ -213,7 +213,7 @@ class Passage:
     matched: tuple[int, ...]
     """Ids of the chunks that were retrieved, best first; the rest of the span is context."""
     relevance: float | None
-    """Of the best matched chunk: probability that it answers the query; None if not reranked."""
+    """Highest probability of a matched chunk to answer the query; None if not reranked."""
     text: str
     """The document's text from `start` to `end`."""
 

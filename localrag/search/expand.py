@@ -30,17 +30,15 @@ class Expand:
     token_budget: int | None
     """Most tokens of all passages together; None for no limit. The best chunk is always kept."""
     limit: int
-    """Matched chunks that are taken."""
+    """Passages that are wanted."""
     reranked: bool
     """Whether the survivors' scores are probabilities."""
     name: str = "5. expand"
 
     def __call__(self, state: SearchState) -> SearchState:
         """Set the passages; the survivors are the matched chunks that had room."""
-        survivors = state.survivors[: self.limit]
-        chunks = fetch_chunks(self.connection, [c.chunk_id for c in survivors])
-        matched = [c for c in survivors if c.chunk_id in chunks]
-        kept = self._within_budget(matched, chunks)
+        chunks = fetch_chunks(self.connection, [c.chunk_id for c in state.survivors])
+        kept = self._matches([c for c in state.survivors if c.chunk_id in chunks], chunks)
         taken = {c.chunk_id: chunks[c.chunk_id] for c in kept}
         spent = sum(chunk.tokens for chunk in taken.values())
         taken |= self._neighbours(list(taken.values()), self._budget - spent)
@@ -52,16 +50,19 @@ class Expand:
     def _budget(self) -> float:
         return inf if self.token_budget is None else self.token_budget
 
-    def _within_budget(
-        self, matched: Sequence[Candidate], chunks: dict[int, StoredChunk]
+    def _matches(
+        self, ranked: Sequence[Candidate], chunks: dict[int, StoredChunk]
     ) -> list[Candidate]:
+        """Return the best candidates, as many as make `limit` passages within the budget."""
         kept: list[Candidate] = []
         spent = 0
-        for candidate in matched:
+        for candidate in ranked:
             spent += chunks[candidate.chunk_id].tokens
-            if kept and spent > self._budget:
+            with_it = [*kept, candidate]
+            passages = len(self._runs(chunks[one.chunk_id] for one in with_it))
+            if kept and (spent > self._budget or passages > self.limit):
                 break
-            kept.append(candidate)
+            kept = with_it
         return kept
 
     def _neighbours(self, matched: Sequence[StoredChunk], budget: float) -> dict[int, StoredChunk]:
@@ -78,39 +79,44 @@ class Expand:
                             added[found.id] = found
         return added
 
+    def _runs(self, chunks: Iterable[StoredChunk]) -> list[list[StoredChunk]]:
+        """Split chunks into runs that touch, in document order."""
+        ordered = sorted(chunks, key=lambda chunk: (chunk.document_id, chunk.ordinal))
+        runs: list[list[StoredChunk]] = [[ordered[0]]] if ordered else []
+        for before, after in pairwise(ordered):
+            if self._touch(before, after):
+                runs[-1].append(after)
+            else:
+                runs.append([after])
+        return runs
+
+    def _touch(self, before: StoredChunk, after: StoredChunk) -> bool:
+        """Tell whether two chunks make one passage: they follow each other in a document.
+
+        A passage without added context stays in one section, so that its heading is right for all
+        of it.
+        """
+        follows = before.document_id == after.document_id and before.ordinal + 1 == after.ordinal
+        return follows and (self.neighbours > 0 or before.section_id == after.section_id)
+
     def _passages(
         self, kept: Sequence[Candidate], taken: dict[int, StoredChunk]
     ) -> tuple[Passage, ...]:
         """Return one passage per run of neighbouring chunks, in the order of its best match."""
         rank = {candidate.chunk_id: position for position, candidate in enumerate(kept)}
         score = {candidate.chunk_id: candidate.score for candidate in kept}
-        # Without neighbours every match stays a result of its own.
-        runs = _runs(taken.values()) if self.neighbours else [[c] for c in taken.values()]
         passages = []
-        for run in runs:
+        for run in self._runs(taken.values()):
             best = sorted((c for c in run if c.id in rank), key=lambda chunk: rank[chunk.id])
             passages.append(
                 Passage(
                     chunks=tuple(run),
                     matched=tuple(chunk.id for chunk in best),
-                    relevance=score[best[0].id] if self.reranked else None,
+                    relevance=max(score[c.id] for c in best) if self.reranked else None,
                     text=merge_text(run),
                 )
             )
         return tuple(sorted(passages, key=lambda passage: rank[passage.matched[0]]))
-
-
-def _runs(chunks: Iterable[StoredChunk]) -> list[list[StoredChunk]]:
-    """Split chunks into runs of consecutive ordinals of one document, in document order."""
-    ordered = sorted(chunks, key=lambda chunk: (chunk.document_id, chunk.ordinal))
-    runs: list[list[StoredChunk]] = [[ordered[0]]] if ordered else []
-    for before, after in pairwise(ordered):
-        touches = before.document_id == after.document_id and before.ordinal + 1 == after.ordinal
-        if touches:
-            runs[-1].append(after)
-        else:
-            runs.append([after])
-    return runs
 
 
 def merge_text(run: Sequence[StoredChunk]) -> str:

@@ -32,7 +32,7 @@ class Plan:
     mode: Mode = "hybrid"
     rerank: bool = True
     limit: int = 10
-    """Matched chunks that are wanted."""
+    """Passages that are wanted."""
     neighbours: int = 0
     """Chunks before and after each match that are shown with it."""
     token_budget: int | None = None

@@ -58,7 +58,16 @@ def ids_of(state: SearchState) -> list[list[int]]:
     return [[chunk.id for chunk in passage.chunks] for passage in state.passages]
 
 
-def test_without_neighbours_every_match_is_a_passage_of_its_own(database: Database) -> None:
+def test_matches_that_touch_in_one_section_are_one_passage(database: Database) -> None:
+    after = expand(database, found(5, 4, 12, 6))
+    assert ids_of(after) == [[4, 5, 6], [12]]
+    assert after.passages[0].matched == (5, 4, 6)
+
+
+def test_without_neighbours_matches_of_two_sections_stay_apart(database: Database) -> None:
+    database.connection.execute(
+        "UPDATE chunks SET section_id = (SELECT max(id) FROM sections) WHERE id = 5"
+    )
     after = expand(database, found(5, 4, 12, 6))
     assert ids_of(after) == [[5], [4], [12], [6]]
     assert [passage.matched for passage in after.passages] == [(5,), (4,), (12,), (6,)]

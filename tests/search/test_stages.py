@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from support import DIMENSIONS, ScriptedReranker, add_document, chunks_of, unit
 
 from localrag.records import Candidate, SearchState
-from localrag.search.rerank import Rerank, log_odds
+from localrag.search.rerank import VOTE, Rerank
 from localrag.search.retrieve import (
     FREQUENT_MINIMUM,
     FREQUENT_SHARE,
@@ -183,11 +182,9 @@ def fused(*chunk_ids: int) -> SearchState:
     return SearchState(query="as typed", queries=("rewritten",), survivors=survivors)
 
 
-def test_rerank_orders_by_probability_against_the_words_the_user_typed(
-    database: Database,
-) -> None:
+def test_the_cross_encoder_reads_against_the_words_the_user_typed(database: Database) -> None:
     reranker = ScriptedReranker(lambda passage: 0.75 if "gamma" in passage else 0.25)
-    state = Rerank(database.connection, reranker, 10)(fused(1, 2, 3))
+    state = Rerank(database.connection, reranker, 10, vote=1e6)(fused(1, 2, 3))
     assert ids(state.survivors) == [2, 3, 1]
     assert [candidate.rank for candidate in state.survivors] == [1, 2, 3]
     assert [candidate.score for candidate in state.survivors] == [0.75, 0.75, 0.25]
@@ -200,23 +197,22 @@ def test_equal_probabilities_keep_the_fused_order(database: Database) -> None:
     assert ids(state.survivors) == [3, 1, 4, 2]
 
 
-def test_two_lists_that_agree_outweigh_a_little_more_probability(database: Database) -> None:
-    agreed = Candidate(1, 2 / 61, 1)  # both lists have it first
-    found_once = Candidate(2, 1 / 61, 2)
-    state = SearchState(query="as typed", survivors=(agreed, found_once))
+def test_the_cross_encoder_has_half_a_vote(database: Database) -> None:
     reranker = ScriptedReranker(lambda passage: 0.75 if "gamma" in passage else 0.25)
-    # ln 2 per unit of weight stands against ln(0.75 / 0.25) - ln(0.25 / 0.75) = 2 ln 3.
-    barely, clearly = 2 * log(3) / log(2) - 0.01, 2 * log(3) / log(2) + 0.01
-    kept = Rerank(database.connection, reranker, 10, evidence_weight=clearly)(state)
-    assert [(one.chunk_id, one.score) for one in kept.survivors] == [(1, 0.25), (2, 0.75)]
-    swapped = Rerank(database.connection, reranker, 10, evidence_weight=barely)(state)
-    assert ids(swapped.survivors) == [2, 1]
-
-
-def test_log_odds_stay_finite() -> None:
-    assert log_odds(0.5) == 0.0
-    assert log_odds(0.75) == pytest.approx(log(3))
-    assert log_odds(0.0) == pytest.approx(-log_odds(1.0)) == pytest.approx(log(1e-9))
+    state = Rerank(database.connection, reranker, 10)(fused(4, 2, 3, 1))
+    own = {2: 1, 3: 2, 4: 3, 1: 4}
+    scores = {
+        id_: 1 / (60 + rank) + VOTE / (60 + own[id_]) for rank, id_ in enumerate((4, 2, 3, 1), 1)
+    }
+    assert ids(state.survivors) == sorted(scores, key=lambda id_: -scores[id_])
+    assert {one.chunk_id: one.score for one in state.survivors} == {
+        2: 0.75,
+        3: 0.75,
+        4: 0.25,
+        1: 0.25,
+    }
+    alone = Rerank(database.connection, reranker, 10, vote=1e6)(fused(4, 2, 3, 1))
+    assert ids(alone.survivors) == [2, 3, 4, 1]
 
 
 def test_only_the_top_is_read_and_kept(database: Database) -> None:

@@ -30,7 +30,7 @@ class Expand:
     token_budget: int | None
     """Most tokens of all passages together; None for no limit. The best chunk is always kept."""
     limit: int
-    """Passages that are wanted."""
+    """Passages that are wanted; matched chunks where neighbours are added to each."""
     reranked: bool
     """Whether the survivors' scores are probabilities."""
     name: str = "5. expand"
@@ -53,17 +53,22 @@ class Expand:
     def _matches(
         self, ranked: Sequence[Candidate], chunks: dict[int, StoredChunk]
     ) -> list[Candidate]:
-        """Return the best candidates, as many as make `limit` passages within the budget."""
+        """Return the best candidates, as many as `limit` and the budget allow."""
         kept: list[Candidate] = []
         spent = 0
         for candidate in ranked:
             spent += chunks[candidate.chunk_id].tokens
             with_it = [*kept, candidate]
-            passages = len(self._runs(chunks[one.chunk_id] for one in with_it))
-            if kept and (spent > self._budget or passages > self.limit):
+            count = self._count(chunks[one.chunk_id] for one in with_it)
+            if kept and (spent > self._budget or count > self.limit):
                 break
             kept = with_it
         return kept
+
+    def _count(self, matched: Iterable[StoredChunk]) -> int:
+        # Neighbours would join almost anything: then every match counts, or the budget that is
+        # meant for the surroundings of the best goes to ever worse matches.
+        return len(list(matched)) if self.neighbours else len(self._runs(matched))
 
     def _neighbours(self, matched: Sequence[StoredChunk], budget: float) -> dict[int, StoredChunk]:
         """Return neighbours as far as the budget goes: nearest first, best match first."""

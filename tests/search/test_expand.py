@@ -64,6 +64,12 @@ def test_matches_that_touch_in_one_section_are_one_passage(database: Database) -
     assert after.passages[0].matched == (5, 4, 6)
 
 
+def test_with_neighbours_every_match_counts(database: Database) -> None:
+    after = expand(database, found(5, 4, 12, 6), neighbours=1, limit=2)
+    assert ids_of(after) == [[3, 4, 5, 6]]
+    assert after.passages[0].matched == (5, 4)
+
+
 def test_without_neighbours_matches_of_two_sections_stay_apart(database: Database) -> None:
     database.connection.execute(
         "UPDATE chunks SET section_id = (SELECT max(id) FROM sections) WHERE id = 5"

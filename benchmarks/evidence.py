@@ -124,10 +124,8 @@ def row_of(name: str, found: EvaluationSet, readings: Sequence[Reading]) -> Row:
         judged = [(one.ranking(way), found.judgements[one.question]) for one in readings]
         return float(np.mean([ndcg(ranking, grades, 10) for ranking, grades in judged]))
 
-    return {"set": name, "questions": len(readings)} | {
-        way: quality(way)
-        for way in readings[0].keys()  # noqa: SIM118 - a method of ours, not a dict
-    }
+    figures = {way: quality(way) for way in readings[0].keys()}  # noqa: SIM118 - not a dict
+    return {"set": name, "questions": len(readings), **figures}
 
 
 def mean_of(rows: Sequence[Row]) -> Row:

@@ -139,7 +139,11 @@ def test_a_search_ranks_as_an_answer_does_and_so_does_a_read_only_copy(
     questions = [ANSWERED[0].question, ANSWERED[-1].question, UNANSWERABLE[0].question]
     before = {one: list(kb.search(one, limit=5)) for one in questions}
     for one, hits in before.items():
-        assert [hit.chunk_id for hit in hits] == [chunk.id for chunk in asked[one].ranked]
+        # Chunks that touch in a section are one hit, so that a hit may stand for several of them.
+        found = [hit.chunk_id for hit in hits]
+        ranked = [chunk.id for chunk in asked[one].ranked]
+        assert found[0] == ranked[0]
+        assert [id_ for id_ in found if id_ in ranked] == [id_ for id_ in ranked if id_ in found]
     copy = base.with_name("copy.db")
     kb.database.connection.execute("VACUUM INTO ?", (str(copy),))
     content = copy.read_bytes()

@@ -36,7 +36,7 @@ class Settings(BaseModel):
     """Chunks before and after a matched one that the answer may use."""
     answer_sentences: int = Field(default=3, ge=1)
     """Most sentences of an extractive answer."""
-    min_relevance: float = Field(default=0.5, ge=0.0, le=1.0)
+    min_relevance: float = Field(default=0.3, ge=0.0, le=1.0)
     """An answer needs a passage of at least this probability; below it nothing was found."""
     keep_traces: bool = True
     """Whether each query's trace is written to the file."""

@@ -340,6 +340,11 @@ class Trace:
     """UTC, ISO 8601."""
     stages: tuple[StageRecord, ...]
 
+    @property
+    def chunk_ids(self) -> frozenset[int]:
+        """Ids of all chunks that any stage let through."""
+        return frozenset(one.chunk_id for stage in self.stages for one in stage.survivors)
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

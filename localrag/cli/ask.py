@@ -20,7 +20,7 @@ from localrag.cli.output import (
     plain,
     print_json,
     print_trace,
-    shown_path,
+    shown_place,
     trace_json,
 )
 
@@ -57,8 +57,7 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
     """
     with open_for_reading(database) as kb:
         answer = kb.ask(question, mode=mode, rerank=rerank)
-        ids = {c.chunk_id for stage in answer.trace.stages for c in stage.survivors}
-        chunks = kb.chunks(ids) if explain else {}
+        chunks = kb.chunks(answer.trace.chunk_ids) if explain else {}
     if as_json:
         print_json(
             answer_json(answer) | ({"trace": trace_json(answer.trace, chunks)} if explain else {})
@@ -88,11 +87,8 @@ def print_answer(answer: Answer) -> None:
     if answer.citations:
         click.echo()
     for citation in answer.citations:
-        place = plain(
-            citation.citation.replace(citation.document, shown_path(citation.document), 1)
-        )
         span = f"characters {citation.start}-{citation.end}"
         click.echo(
-            f"[{citation.number}] {click.style(place, bold=True)} "
+            f"[{citation.number}] {click.style(shown_place(citation), bold=True)} "
             + click.style(f"({span}, relevance {citation.relevance:.2f})", dim=True)
         )

@@ -26,6 +26,7 @@ __all__ = [
     "print_trace",
     "shorten",
     "shown_path",
+    "shown_place",
     "trace_json",
 ]
 
@@ -56,6 +57,11 @@ def shown_path(uri: str) -> str:
 def shorten(text: str, width: int) -> str:
     """Return `text` on one line of at most `width` columns, without control characters."""
     return snippet(plain(text), width)
+
+
+def shown_place(found: Hit | Citation) -> str:
+    """Return where a hit or a cited sentence stands, its path as the user would type it here."""
+    return plain(found.citation.replace(found.document, shown_path(found.document), 1))
 
 
 def hit_json(hit: Hit) -> dict[str, object]:

@@ -21,7 +21,7 @@ from localrag.cli.output import (
     print_json,
     print_trace,
     shorten,
-    shown_path,
+    shown_place,
     trace_json,
 )
 
@@ -77,8 +77,7 @@ def search(  # noqa: PLR0913 - click hands over each option by name
     """
     with open_for_reading(database) as kb:
         result = kb.search(query, limit=limit, mode=mode, rerank=rerank, context=context)
-        ids = {c.chunk_id for stage in result.trace.stages for c in stage.survivors}
-        chunks = kb.chunks(ids) if explain else {}
+        chunks = kb.chunks(result.trace.chunk_ids) if explain else {}
     if as_json:
         print_json(
             result_json(result) | ({"trace": trace_json(result.trace, chunks)} if explain else {})
@@ -106,7 +105,7 @@ def result_json(result: SearchResult) -> dict[str, object]:
 def print_hit(hit: Hit, *, full: bool) -> None:
     """Print a hit: rank, relevance, place, text."""
     relevance = "     " if hit.relevance is None else f"{hit.relevance:5.2f}"
-    place = plain(hit.citation.replace(hit.document, shown_path(hit.document), 1))
+    place = shown_place(hit)
     click.echo(
         f"{hit.rank:>3} {click.style(relevance, fg='green')}  {click.style(place, bold=True)}"
     )

@@ -36,7 +36,7 @@ def trace(
         found = kb.trace(trace_id)
         if found is None:
             raise LocalragError(missing(trace_id, database))
-        chunks = kb.chunks({c.chunk_id for stage in found.stages for c in stage.survivors})
+        chunks = kb.chunks(found.chunk_ids)
     if as_json:
         print_json(trace_json(found, chunks))
     else:

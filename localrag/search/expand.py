@@ -59,16 +59,16 @@ class Expand:
         for candidate in ranked:
             spent += chunks[candidate.chunk_id].tokens
             with_it = [*kept, candidate]
-            count = self._count(chunks[one.chunk_id] for one in with_it)
+            count = self._count([chunks[one.chunk_id] for one in with_it])
             if kept and (spent > self._budget or count > self.limit):
                 break
             kept = with_it
         return kept
 
-    def _count(self, matched: Iterable[StoredChunk]) -> int:
+    def _count(self, matched: Sequence[StoredChunk]) -> int:
         # Neighbours would join almost anything: then every match counts, or the budget that is
         # meant for the surroundings of the best goes to ever worse matches.
-        return len(list(matched)) if self.neighbours else len(self._runs(matched))
+        return len(matched) if self.neighbours else len(self._runs(matched))
 
     def _neighbours(self, matched: Sequence[StoredChunk], budget: float) -> dict[int, StoredChunk]:
         """Return neighbours as far as the budget goes: nearest first, best match first."""

@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-__all__ = ["MEDIA_TYPE", "SUFFIXES", "read_markdown"]
+__all__ = ["MEDIA_TYPE", "read_markdown"]
 
 MEDIA_TYPE = "text/markdown"
-SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".mdx")
 
 _ATTRIBUTES = re.compile(r"\s*\{\s*[#.:][^{}]*\}\s*$")
 _MOST_INLINE = 50_000

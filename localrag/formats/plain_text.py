@@ -8,10 +8,9 @@ from localrag.formats.encoding import decode
 from localrag.formats.spans import stem_of, trimmed
 from localrag.records import Block, Document
 
-__all__ = ["MEDIA_TYPE", "SUFFIXES", "read_plain_text"]
+__all__ = ["MEDIA_TYPE", "read_plain_text"]
 
 MEDIA_TYPE = "text/plain"
-SUFFIXES = (".txt", ".text", ".rst", ".org", ".adoc", ".asciidoc")
 
 _BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n)+")
 

@@ -6,17 +6,18 @@ What a file holds decides before what it is called: a picture named ``notes.txt`
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from localrag.errors import ReadError
-from localrag.formats import markdown, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from localrag.records import Document
 
 __all__ = ["SUPPORTED_SUFFIXES", "Format", "media_type_of", "read_document"]
+
+
+PLAIN_TEXT = "text/plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +27,29 @@ class Format:
     media_type: str
     suffixes: tuple[str, ...]
     """Lower case, with the dot."""
-    read: Callable[[bytes, str], Document]
-    """Takes the content and the uri; raises `ReadError`."""
+    reader: str
+    """``module:function`` below `localrag.formats`: imported when the first such file is read."""
+
+    def read(self, data: bytes, uri: str) -> Document:
+        """Return the document in `data`; raises `ReadError`."""
+        module, _, function = self.reader.partition(":")
+        document: Document = getattr(import_module(f"localrag.formats.{module}"), function)(
+            data, uri
+        )
+        return document
 
 
 _FORMATS = (
-    Format(markdown.MEDIA_TYPE, markdown.SUFFIXES, markdown.read_markdown),
-    Format(plain_text.MEDIA_TYPE, plain_text.SUFFIXES, plain_text.read_plain_text),
+    Format(
+        "text/markdown",
+        (".md", ".markdown", ".mdown", ".mkd", ".mdx"),
+        "markdown:read_markdown",
+    ),
+    Format(
+        PLAIN_TEXT,
+        (".txt", ".text", ".rst", ".org", ".adoc", ".asciidoc"),
+        "plain_text:read_plain_text",
+    ),
 )
 _BY_MEDIA_TYPE = {known.media_type: known for known in _FORMATS}
 _BY_SUFFIX = {suffix: known for known in _FORMATS for suffix in known.suffixes}
@@ -68,7 +85,7 @@ def media_type_of(data: bytes, suffix: str) -> str:
         if data.startswith(signature):
             return media_type
     known = _BY_SUFFIX.get(suffix.lower())
-    return known.media_type if known else "" if suffix else plain_text.MEDIA_TYPE
+    return known.media_type if known else "" if suffix else PLAIN_TEXT
 
 
 def read_document(data: bytes, uri: str) -> Document:

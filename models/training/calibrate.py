@@ -2,10 +2,12 @@
 
     python -m models.training.calibrate --data ../shared/data
 
-Questions come from training splits, so that no reported score depends on them. Each question meets
-its own passage and nine that a search would bring up: those of the same article or, where it is
-short, of the corpus, that share most words with the question. One in ten is relevant, much as among
-the candidates that are reranked. The result is written into the card.
+Questions come from training splits, so that no reported score depends on them, and from articles
+that the model was not trained on. Each question meets its own passage and nine that a search would
+bring up: those of the same article or, where it is short, of the corpus, that share most words with
+the question. One in ten is relevant, much as among the candidates that are reranked. One half fits
+scale and bias, the other is what the printed fit and the reliability plot are measured on. The
+result is written into the card.
 """
 
 from __future__ import annotations
@@ -22,7 +24,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from localrag.inference.load import load_reranker
+from models.training.mine import SEED as TRAINING_SEED
 from models.training.platt import fit_platt, log_loss
+from models.training.questions import read_training_set
+from models.training.reliability import draw_reliability
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,12 +63,15 @@ def bigrams(text: str) -> set[str]:
 
 
 def sample_questions(directory: Path, number: int) -> list[Question]:
-    """Return `number` questions of the training split in `directory`."""
+    """Return `number` questions of the training split in `directory`, unseen in training."""
+    seen = read_training_set(directory.parent, directory.name, TRAINING_SEED).passages.values()
+    seen_titles = {passage.title for passage in seen}
     generator = random.Random(SEED)  # noqa: S311 - it samples, it hides nothing
     corpus = {row["_id"]: row for row in read_rows(directory / "corpus.jsonl.gz")}
     texts = {row["_id"]: row["text"] for row in read_rows(directory / "queries.jsonl.gz")}
     with (directory / "qrels_train.tsv").open(encoding="utf-8") as stream:
-        pairs = [row[:2] for row in csv.reader(stream, delimiter="\t") if row[0] in texts]
+        rows = [row[:2] for row in csv.reader(stream, delimiter="\t") if row[0] in texts]
+    pairs = [row for row in rows if corpus[row[1]]["title"] not in seen_titles]
     train = sorted({passage for _, passage in pairs})
     chosen = generator.sample(pairs, number)
     return [
@@ -95,18 +103,26 @@ def main() -> None:
     """Fit scale and bias, print how well they fit, and write them into the card."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="directory of the data sets")
-    parser.add_argument("--questions", type=int, default=120, help="from each set")
+    parser.add_argument("--questions", type=int, default=200, help="from each set")
+    parser.add_argument("--plot", type=Path, help="reliability diagram to draw, .svg")
     arguments = parser.parse_args()
     questions = [
         question
         for name in SETS
         for question in sample_questions(arguments.data / name, arguments.questions)
     ]
-    logits, labels = score(questions)
+    random.Random(SEED).shuffle(questions)  # noqa: S311 - it samples, it hides nothing
+    half = len(questions) // 2
+    logits, labels = score(questions[:half])
     scale, bias = fit_platt(logits, labels)
+    logits, labels = score(questions[half:])
     before, after = log_loss(logits, labels, 1, 0), log_loss(logits, labels, scale, bias)
-    print(f"{labels.size} pairs: log loss {before:.4f} -> {after:.4f}, {scale=:.4f} {bias=:.4f}")
-    _write(scale, bias, labels.size)
+    print(f"{scale=:.4f} {bias=:.4f}; log loss of {labels.size} others {before:.4f} -> {after:.4f}")
+    if arguments.plot:
+        probabilities = 1 / (1 + np.exp(-(scale * logits + bias)))
+        error = draw_reliability(probabilities, labels, arguments.plot)
+        print(f"expected calibration error {error:.4f}")
+    _write(scale, bias, half * (NEGATIVES + 1))
 
 
 def _write(scale: float, bias: float, pairs: int) -> None:

@@ -83,16 +83,8 @@ def mine(
     found: TrainingSet, embedder: CachedEmbedder, cache: Path, *, by_meaning: bool
 ) -> Iterable[dict[str, object]]:
     """Yield one row per question: its text, a relevant passage for each, and negatives."""
-    judgements = {question.id: dict.fromkeys(question.relevant, 1) for question in found.questions}
-    as_evaluation = EvaluationSet(
-        f"training-{found.name}",
-        "train",
-        tuple(EvaluationPassage(one.id, one.title, one.text) for one in found.passages.values()),
-        tuple(EvaluationQuestion(one.id, one.text) for one in found.questions),
-        judgements,
-    )
     progress = _Progress(found.name)
-    base = open_set(as_evaluation, cache, embedder, load_reranker(), progress)
+    base = open_set(as_evaluation(found), cache, embedder, load_reranker(), progress)
     names = passage_ids(base)
     articles: defaultdict[str, list[str]] = defaultdict(list)
     for passage in found.passages.values():
@@ -103,6 +95,17 @@ def mine(
         ranked = retrieve(base, names, question.text, by_meaning=by_meaning)
         yield row_of(question, found.passages, ranked, articles)
     base.database.close()
+
+
+def as_evaluation(found: TrainingSet) -> EvaluationSet:
+    """Return a training set in the form in which the benchmarks index one."""
+    return EvaluationSet(
+        f"training-{found.name}",
+        "train",
+        tuple(EvaluationPassage(one.id, one.title, one.text) for one in found.passages.values()),
+        tuple(EvaluationQuestion(one.id, one.text) for one in found.questions),
+        {question.id: dict.fromkeys(question.relevant, 1) for question in found.questions},
+    )
 
 
 class _Progress:

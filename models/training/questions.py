@@ -19,7 +19,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["SETS", "Passage", "Source", "TrainingQuestion", "TrainingSet", "read_training_set"]
+__all__ = [
+    "HELD_OUT",
+    "SETS",
+    "Passage",
+    "Source",
+    "TrainingQuestion",
+    "TrainingSet",
+    "read_training_set",
+]
+
+
+HELD_OUT = 60
+"""The first mined questions of each set: never trained on, so that choices can be made on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +83,14 @@ class Source:
     """Whether the bi-encoder looks for negatives too: embedding takes most of the time."""
 
 
+# policyqa is left out: of its questions' 14 nearest passages about half answer them as well as the
+# ones that are marked, and three in four of those marked are not among the nearest 50.
 SETS = {
     "squad_en": Source(("train",), 6000, 1800, barred_splits=("dev",)),
     "jaquad": Source(("train",), 6000, 1800, barred_splits=("dev",)),
     "scifact": Source(("train",), 809, barred_splits=("test",)),
     "nq_oracle": Source(("",), 2655),
     "medquad": Source(("",), 1200, 1000, by_meaning=False),
-    "policyqa": Source(("dev", "test"), 900, within_title=True),
     "fairytaleqa": Source(("",), 1200, within_title=True),
     "cmrc2018": Source(("dev", "trial"), 900, 600, by_meaning=False),
     "drcd": Source(("dev", "test"), 1500),

@@ -37,6 +37,7 @@ from localrag.inference.load import load_embedder
 from localrag.inference.tokenizer import Tokenizer
 from models.training.encoder import CrossEncoderNetwork, load_network, save_network
 from models.training.mine import MINED, SEED, WORK
+from models.training.questions import HELD_OUT
 from models.training.shapes import Group, Shaper
 
 if TYPE_CHECKING:
@@ -55,21 +56,20 @@ WARM_UP, DECAY = 60, 0.35
 """Steps of the rise, and share of the steps in which the rate falls."""
 BINARY_SHARE = 0.5
 KEPT_EVERY, MEASURED_EVERY = 50, 500
-HELD_OUT = 20
-"""Questions of each set that are never trained on."""
+MEASURED = 15
+"""Held-out questions of each set that are measured on the way."""
 HELD_OUT_NEGATIVES = 9
 WEIGHTS = {
     "squad_en": 1.0,
     "jaquad": 1.0,
-    "scifact": 2.0,
+    "scifact": 4.0,
     "nq_oracle": 1.0,
     "medquad": 0.8,
-    "policyqa": 1.0,
     "fairytaleqa": 0.8,
     "cmrc2018": 0.8,
     "drcd": 0.8,
     "jsquad": 0.8,
-    "code": 1.0,
+    "code": 1.5,
 }
 """How often a set's questions come, against their number."""
 
@@ -115,7 +115,7 @@ def read_rows(paths: Sequence[Path]) -> tuple[list[Row], list[Row]]:
         with gzip.open(path, "rt", encoding="utf-8") as stream:
             rows = [Row(name, json.loads(line)) for line in stream]
         rows = [row for row in rows if row.content["negatives"]]
-        held_out += rows[:HELD_OUT]
+        held_out += rows[:MEASURED]
         training += rows[HELD_OUT:]
     return training, held_out
 

@@ -1,33 +1,38 @@
 """Chooses how much the fused list counts beside the cross-encoder when candidates are reranked.
 
-    python benchmarks/evidence.py --data ../shared/data
+    python -m models.training.mine --data ../shared/data
+    python -m models.training.evidence --data ../shared/data
 
 Two ways are compared. By ranks: reciprocal rank fusion of the fused list and the cross-encoder's,
 which counts `rank W` times. By scores: log-odds of the cross-encoder + W * ln(fused score),
-`score W`. Printed is nDCG@10 on sets whose scores are not reported anywhere: training splits, of
-which the cross-encoder has seen a part. `fused` is the list before reranking, `alone` the
+`score W`. Printed is nDCG@10 of training questions that were held out, so that no set whose scores
+are reported has a part in the choice. `fused` is the list before reranking, `alone` the
 cross-encoder's own order.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from report import print_json, print_table, progress
-from retrieval import CACHE, ranking_stages
-from set_index import CachedEmbedder, open_set, passage_ids
 
-from localrag.evaluate.datasets import read_set
+from benchmarks.report import print_json, print_table, progress
+from benchmarks.set_index import CachedEmbedder, open_set, passage_ids
 from localrag.evaluate.metrics import ndcg
 from localrag.inference.load import load_embedder, load_reranker
-from localrag.search.fuse import RRF_K
+from localrag.search.fuse import RRF_K, Fuse
+from localrag.search.retrieve import Lexical, Vector
 from localrag.search.run import run_stages
+from localrag.search.transform import PassThrough
 from localrag.store.chunks import fetch_chunks
+from models.training.mine import MINED, SEED, WORK, K, as_evaluation
+from models.training.questions import HELD_OUT, SETS, read_training_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,10 +43,10 @@ if TYPE_CHECKING:
     import localrag
     from localrag.evaluate.datasets import EvaluationSet
 
-SETS = ("scifact:train", "policyqa:dev", "nq_oracle:", "jsquad:valid", "drcd:dev", "fairytaleqa:")
-RANK_WEIGHTS = (0.3, 0.5, 0.7, 1.0, 1.5)
-SCORE_WEIGHTS = (2, 4, 8, 12)
+RANK_WEIGHTS = (0.5, 1.0, 1.5, 2.0, 3.0)
+SCORE_WEIGHTS = (1, 2, 4, 6, 8, 12)
 TOP = 30
+INDEX = WORK / "index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +80,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark; return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="folder that holds the sets")
-    parser.add_argument("--set", nargs="+", default=SETS, metavar="NAME:SPLIT")
-    parser.add_argument("--limit", type=int, default=100, help="questions of each set")
+    parser.add_argument("--set", nargs="+", help="sets that were mined; all by default")
+    parser.add_argument("--reranker", type=Path, help="folder of another cross-encoder")
     parser.add_argument("--json", action="store_true", help="print a list of objects")
-    parser.add_argument("--cache", type=Path, default=CACHE, help="where indexed sets are kept")
     options = parser.parse_args(arguments)
     rows = list(measure_all(options))
     if options.json:
@@ -90,24 +94,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def measure_all(options: argparse.Namespace) -> Iterator[Row]:
     """Yield one row per set."""
-    embedder = CachedEmbedder(load_embedder(), options.cache)
-    reranker = load_reranker()
-    for name in options.set:
-        folder, _, split = name.partition(":")
-        found = read_set(options.data, folder, split or None, "split").sample(options.limit)
-        base = open_set(found, options.cache, embedder, reranker, progress)
+    embedder = CachedEmbedder(load_embedder(), INDEX)
+    reranker = load_reranker(options.reranker)
+    for name in options.set or sorted(name for name in SETS if SETS[name].by_meaning):
+        found = held_out(options.data, name)
+        base = open_set(found, INDEX, embedder, reranker, progress)
         readings = [read(base, found, question.id, question.text) for question in found.questions]
         base.database.close()  # not the models: the next set uses them
         yield row_of(name, found, readings)
 
 
+def held_out(data: Path, name: str) -> EvaluationSet:
+    """Return a training set with the questions that were held out of it."""
+    found = as_evaluation(read_training_set(data, name, SEED))
+    with gzip.open(MINED / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
+        rows = [json.loads(line) for line in stream]
+    chosen = {row["id"] for row in [row for row in rows if row["negatives"]][:HELD_OUT]}
+    return replace(found, questions=tuple(one for one in found.questions if one.id in chosen))
+
+
 def read(base: localrag.KnowledgeBase, found: EvaluationSet, question: str, text: str) -> Reading:
     """Let the product's stages retrieve and the cross-encoder read the best candidates."""
     progress(f"{found.name}: {text[:60]}")
-    state, _ = run_stages(ranking_stages(base, rerank=False), text)
+    connection = base.database.connection
+    stages = (PassThrough(), Lexical(connection, K), Vector(connection, base.embedder, K), Fuse())
+    state, _ = run_stages(stages, text)
     names = passage_ids(base)
     top = state.survivors[:TOP]
-    chunks = fetch_chunks(base.database.connection, [one.chunk_id for one in top])
+    chunks = fetch_chunks(connection, [one.chunk_id for one in top])
     probabilities = base.reranker.relevance(text, [chunks[one.chunk_id].passage for one in top])
     return Reading(
         question,

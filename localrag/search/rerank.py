@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["VOTE", "Rerank"]
 
 VOTE: Final = 0.5
-"""Weight of the cross-encoder's ranking beside the fused one, chosen by models/training/evidence.py."""
+"""Weight of the cross-encoder's ranking beside the fused one: see models/training/evidence.py."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,187 @@
+"""Fetches a model of the catalogue from the hub. Nothing else in localrag opens a connection.
+
+The download goes into the hidden folder of `localrag.inference.library` and goes on from what is
+there. Every file is compared with its SHA-256 from the catalogue; where that has none, with the
+hub's own hash, and the stored card pins what was found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from localrag import __version__
+from localrag.errors import LocalragError, ModelError
+from localrag.inference.bundle import installed_models
+from localrag.inference.card import ModelCard, ModelFacts, ModelFile, sha256_of
+from localrag.inference.catalogue import catalogue
+from localrag.inference.library import being_made, put_in_place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from localrag.inference.bundle import InstalledModel
+    from localrag.inference.catalogue import CatalogueEntry, HubFile
+
+__all__ = ["pull"]
+
+PUBLIC_HUB = "https://huggingface.co"
+ENDPOINT = "HF_ENDPOINT"
+"""Environment variable that names another hub, such as a mirror; huggingface_hub's own."""
+
+
+def pull(name: str, *, progress: bool = False) -> InstalledModel:
+    """Fetch, check, try and keep the model called `name`; at once where it is here and whole.
+
+    Args:
+        name: of an entry of the catalogue.
+        progress: whether bars on standard error show the download.
+
+    Raises:
+        ModelError: there is no such entry, the hub cannot be reached or does not have the files,
+            or they are not the ones that were promised. Nothing is installed then.
+        BusyError: another process is fetching it.
+    """
+    entry = catalogue().get(name)
+    if entry is None:
+        raise ModelError(
+            f"no model called {name} is known: localrag models list shows those that are; another "
+            "one can be brought by hand with localrag models add FOLDER"
+        )
+    here = _whole(name)
+    if here is not None:
+        return here
+    library = _library()
+    with being_made(name) as folder:
+        return put_in_place(folder, _downloaded(library, entry, folder, progress=progress))
+
+
+def _whole(name: str) -> InstalledModel | None:
+    for model in installed_models():
+        if model.origin == "user" and model.card.name == name:
+            try:
+                model.card.verify(model.path.parent)
+            except ModelError:  # damaged: it is fetched again
+                return None
+            return model
+    return None
+
+
+def _library() -> Any:  # noqa: ANN401 - a module
+    try:
+        import huggingface_hub  # noqa: PLC0415 - an extra, and slow to import
+    except ImportError as error:
+        raise ModelError(
+            "fetching models needs huggingface_hub: pip install 'localrag[hub]'"
+        ) from error
+    return huggingface_hub
+
+
+def _downloaded(
+    library: Any,  # noqa: ANN401 - as above
+    entry: CatalogueEntry,
+    folder: Path,
+    *,
+    progress: bool,
+) -> ModelCard:
+    """Bring every file of `entry` into `folder` and return the card that pins them."""
+    switch = "enable_progress_bars" if progress else "disable_progress_bars"
+    getattr(library.utils, switch)()
+    endpoint = (os.environ.get(ENDPOINT) or PUBLIC_HUB).rstrip("/")
+    api = library.HfApi(endpoint, library_name="localrag", library_version=__version__)
+    try:
+        info = api.model_info(entry.repository, revision=entry.revision, files_metadata=True)
+        download = _Download(api, entry, info, folder)
+        files = [download.file(file) for file in entry.files]
+    except LocalragError:
+        raise
+    except Exception as error:  # its own tree and that of its HTTP client, which changes by version
+        raise ModelError(_reason(library, error, entry, endpoint)) from error
+    shutil.rmtree(folder / ".cache", ignore_errors=True)  # the library's notes on the download
+    facts = entry.model_dump(include=set(ModelFacts.model_fields))
+    source = f"{entry.source} ({entry.repository} at {info.sha})"
+    return ModelCard.model_validate(facts | {"source": source, "files": files})
+
+
+@dataclass(frozen=True, slots=True)
+class _Download:
+    """One model on its way."""
+
+    api: Any
+    entry: CatalogueEntry
+    info: Any
+    """What the hub says of the commit: its hash, and each file with its own."""
+    folder: Path
+
+    def file(self, file: HubFile) -> ModelFile:
+        """Bring one file and compare it with what was promised; one that differs is thrown away."""
+        held = {sibling.rfilename: sibling for sibling in self.info.siblings}
+        sibling = held.get(file.path)
+        if sibling is None:
+            raise ModelError(
+                f"{self.entry.repository} has no {file.path} at {self.info.sha}: the list of this "
+                "localrag is out of date; update it, or bring the model with localrag models add "
+                "FOLDER"
+            )
+        promised = file.sha256 or (sibling.lfs.sha256 if sibling.lfs else None)
+        if sibling.lfs and sibling.lfs.sha256 != promised:  # known before the bytes are fetched
+            raise self._differs(file, sibling.lfs.sha256)
+        self.api.hf_hub_download(
+            self.entry.repository, file.path, revision=self.info.sha, local_dir=self.folder
+        )
+        path = self.folder / file.path
+        found = sha256_of(path)
+        right = found == promised if promised else _git_blob(path) == sibling.blob_id
+        if not right:
+            path.unlink()
+            raise self._differs(file, found)
+        return ModelFile(path=file.path, sha256=found, bytes=path.stat().st_size)
+
+    def _differs(self, file: HubFile, found: str) -> ModelError:
+        return ModelError(
+            f"{file.path} of {self.entry.repository} has the SHA-256 {found[:16]}..., which is not "
+            "the one that was promised. It was not kept: run the command again; if it stays so, "
+            "the hub or what lies between holds another file than this localrag knows"
+        )
+
+
+def _git_blob(path: Path) -> str:
+    """Return the hash under which git, and so the hub, keeps a file that is not in LFS."""
+    content = path.read_bytes()  # such files are small
+    header = f"blob {len(content)}\0".encode()
+    return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
+
+
+def _reason(
+    library: Any,  # noqa: ANN401 - as above
+    error: Exception,
+    entry: CatalogueEntry,
+    endpoint: str,
+) -> str:
+    """Return in words why the hub did not give what was asked, and what to do."""
+    errors = library.errors
+    if isinstance(error, errors.OfflineModeIsEnabled):
+        return "HF_HUB_OFFLINE is set, so that nothing can be fetched: unset it and run this again"
+    if isinstance(error, errors.GatedRepoError):
+        return (
+            f"{entry.repository} is given only to those who accept its terms: do so on "
+            f"{endpoint}/{entry.repository}, log in with hf auth login, and run this again"
+        )
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return (
+            f"{endpoint} has no {entry.repository}, or does not show it to you: log in with "
+            "hf auth login if it is private, and look whether HF_ENDPOINT names the right hub"
+        )
+    if isinstance(error, errors.RevisionNotFoundError | errors.RemoteEntryNotFoundError):
+        return (
+            f"{entry.repository} no longer has the files that this localrag knows ({error}): "
+            "update localrag, or bring the model with localrag models add FOLDER"
+        )
+    return (
+        f"{entry.name} could not be fetched from {endpoint}: {error}. Look at the network, and at "
+        "HF_ENDPOINT if you use a mirror. What has arrived is kept: the same command goes on "
+        "from there"
+    )

@@ -1,8 +1,10 @@
-"""Fetches a model of the catalogue from the hub. Nothing else in localrag opens a connection.
+"""Fetches a model of the catalogue from the hub, when the user asks for it by name.
 
-The download goes into the hidden folder of `localrag.inference.library` and goes on from what is
-there. Every file is compared with its SHA-256 from the catalogue; where that has none, with the
-hub's own hash, and the stored card pins what was found.
+The library `huggingface_hub` knows the hub's addresses, tokens and errors, and fetches; it keeps
+nothing of a download that was killed, so that the files are ours: each grows under the name of its
+hash in the hidden folder of `localrag.inference.library`, is compared with that hash when it is
+whole, and only then gets its own name. The hash is the catalogue's; where that has none, it is the
+hub's, and the stored card pins what was found.
 """
 
 from __future__ import annotations
@@ -31,6 +33,10 @@ __all__ = ["pull"]
 PUBLIC_HUB = "https://huggingface.co"
 ENDPOINT = "HF_ENDPOINT"
 """Environment variable that names another hub, such as a mirror; huggingface_hub's own."""
+PARTS = ".parts"
+"""Below the hidden folder of a model: files that are not whole yet, by their hashes."""
+CLOSED = (401, 403)
+"""HTTP status of what is not for everybody."""
 
 
 def pull(name: str, *, progress: bool = False) -> InstalledModel:
@@ -72,7 +78,9 @@ def _whole(name: str) -> InstalledModel | None:
 
 def _library() -> Any:  # noqa: ANN401 - a module
     try:
-        import huggingface_hub  # noqa: PLC0415 - an extra, and slow to import
+        import huggingface_hub.errors  # noqa: PLC0415 - an extra, and slow to import
+        import huggingface_hub.file_download  # noqa: PLC0415
+        import huggingface_hub.utils  # noqa: PLC0415
     except ImportError as error:
         raise ModelError(
             "fetching models needs huggingface_hub: pip install 'localrag[hub]'"
@@ -94,13 +102,15 @@ def _downloaded(
     api = library.HfApi(endpoint, library_name="localrag", library_version=__version__)
     try:
         info = api.model_info(entry.repository, revision=entry.revision, files_metadata=True)
-        download = _Download(api, entry, info, folder)
+        download = _Download(library, endpoint, entry, info, folder)
         files = [download.file(file) for file in entry.files]
     except LocalragError:
         raise
     except Exception as error:  # its own tree and that of its HTTP client, which changes by version
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk's fault: `being_made` says what to do
         raise ModelError(_reason(library, error, entry, endpoint)) from error
-    shutil.rmtree(folder / ".cache", ignore_errors=True)  # the library's notes on the download
+    shutil.rmtree(folder / PARTS, ignore_errors=True)
     facts = entry.model_dump(include=set(ModelFacts.model_fields))
     source = f"{entry.source} ({entry.repository} at {info.sha})"
     return ModelCard.model_validate(facts | {"source": source, "files": files})
@@ -110,7 +120,8 @@ def _downloaded(
 class _Download:
     """One model on its way."""
 
-    api: Any
+    library: Any
+    endpoint: str
     entry: CatalogueEntry
     info: Any
     """What the hub says of the commit: its hash, and each file with its own."""
@@ -126,19 +137,41 @@ class _Download:
                 "localrag is out of date; update it, or bring the model with localrag models add "
                 "FOLDER"
             )
-        promised = file.sha256 or (sibling.lfs.sha256 if sibling.lfs else None)
-        if sibling.lfs and sibling.lfs.sha256 != promised:  # known before the bytes are fetched
-            raise self._differs(file, sibling.lfs.sha256)
-        self.api.hf_hub_download(
-            self.entry.repository, file.path, revision=self.info.sha, local_dir=self.folder
-        )
+        of_hub = sibling.lfs.sha256 if sibling.lfs else None
+        promised = file.sha256 or of_hub
+        if of_hub != promised and of_hub is not None:  # known before the bytes are fetched
+            raise self._differs(file, of_hub)
         path = self.folder / file.path
-        found = sha256_of(path)
-        right = found == promised if promised else _git_blob(path) == sibling.blob_id
-        if not right:
-            path.unlink()
-            raise self._differs(file, found)
-        return ModelFile(path=file.path, sha256=found, bytes=path.stat().st_size)
+        if not (path.is_file() and _same(path, promised, sibling.blob_id)):
+            part = self._fetched(file, sibling)
+            if not _same(part, promised, sibling.blob_id):
+                found = sha256_of(part)
+                part.unlink()
+                raise self._differs(file, found)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.replace(path)
+        return ModelFile(path=file.path, sha256=sha256_of(path), bytes=path.stat().st_size)
+
+    def _fetched(self, file: HubFile, sibling: Any) -> Path:  # noqa: ANN401 - as above
+        """Fetch what is not there yet of a file, and return where it lies."""
+        address = self.library.hf_hub_url(
+            self.entry.repository, file.path, revision=self.info.sha, endpoint=self.endpoint
+        )
+        headers = self.library.utils.build_hf_headers(
+            library_name="localrag", library_version=__version__
+        )
+        part = self.folder / PARTS / str(sibling.blob_id)
+        part.parent.mkdir(exist_ok=True)
+        with part.open("ab") as stream:
+            self.library.file_download.http_get(
+                address,
+                stream,
+                resume_size=stream.tell(),
+                headers=headers,
+                expected_size=sibling.size,
+                displayed_filename=file.path,
+            )
+        return part
 
     def _differs(self, file: HubFile, found: str) -> ModelError:
         return ModelError(
@@ -146,6 +179,11 @@ class _Download:
             "the one that was promised. It was not kept: run the command again; if it stays so, "
             "the hub or what lies between holds another file than this localrag knows"
         )
+
+
+def _same(path: Path, promised: str | None, blob: str) -> bool:
+    """Return whether a file has the promised SHA-256, or git's hash where none was promised."""
+    return sha256_of(path) == promised if promised else _git_blob(path) == blob
 
 
 def _git_blob(path: Path) -> str:
@@ -163,6 +201,7 @@ def _reason(
 ) -> str:
     """Return in words why the hub did not give what was asked, and what to do."""
     errors = library.errors
+    said = " ".join(str(error).split("\nFor more", maxsplit=1)[0].split())
     if isinstance(error, errors.OfflineModeIsEnabled):
         return "HF_HUB_OFFLINE is set, so that nothing can be fetched: unset it and run this again"
     if isinstance(error, errors.GatedRepoError):
@@ -170,18 +209,19 @@ def _reason(
             f"{entry.repository} is given only to those who accept its terms: do so on "
             f"{endpoint}/{entry.repository}, log in with hf auth login, and run this again"
         )
-    if isinstance(error, errors.RepositoryNotFoundError):
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if isinstance(error, errors.RepositoryNotFoundError) or status in CLOSED:
         return (
             f"{endpoint} has no {entry.repository}, or does not show it to you: log in with "
             "hf auth login if it is private, and look whether HF_ENDPOINT names the right hub"
         )
     if isinstance(error, errors.RevisionNotFoundError | errors.RemoteEntryNotFoundError):
         return (
-            f"{entry.repository} no longer has the files that this localrag knows ({error}): "
+            f"{entry.repository} no longer has the files that this localrag knows ({said}): "
             "update localrag, or bring the model with localrag models add FOLDER"
         )
     return (
-        f"{entry.name} could not be fetched from {endpoint}: {error}. Look at the network, and at "
+        f"{entry.name} could not be fetched from {endpoint}: {said}. Look at the network, and at "
         "HF_ENDPOINT if you use a mirror. What has arrived is kept: the same command goes on "
         "from there"
     )

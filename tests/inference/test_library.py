@@ -14,7 +14,6 @@ from onnx_models import TYPED, encoder, make_model, padded_encoder, positioned_e
 from tiny_models import make_family, make_tokenizer
 
 from localrag.errors import BusyError, ModelError
-from localrag.inference import library
 from localrag.inference.bundle import find_card, installed_models
 from localrag.inference.card import load_card
 from localrag.inference.library import add_models, check_model
@@ -204,7 +203,7 @@ def test_a_full_disk_leaves_nothing_that_looks_installed(
         Path(target).write_bytes(b"half")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(library.shutil, "copyfile", full)
+    monkeypatch.setattr(shutil, "copyfile", full)
     with pytest.raises(ModelError, match=r"No space left.*make room"):
         add_models(make_model(tmp_path / "tiny"))
     assert installed() == []

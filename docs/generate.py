@@ -62,24 +62,27 @@ def markdown(text: str) -> str:
 
 def commands() -> str:
     """Return every command: how it is called, what it does, its options."""
-    return "\n\n".join(command_section(command) for command in cli.commands.values())
-
-
-def command_section(command: click.Command) -> str:
-    """Return the section of one command."""
     # click keeps the help option that it makes here: without the group it would have no -h.
-    group = click.Context(cli, **cli.context_settings)
-    pieces = command.collect_usage_pieces(click.Context(command, parent=group))
-    usage = " ".join(["localrag", str(command.name), *pieces])
+    group = click.Context(cli, info_name="localrag", **cli.context_settings)
+    return "\n\n".join(command_section(command, group) for command in cli.commands.values())
+
+
+def command_section(command: click.Command, group: click.Context, level: str = "##") -> str:
+    """Return the section of one command, and those of the commands in it."""
+    context = click.Context(command, info_name=command.name, parent=group)
+    pieces = command.collect_usage_pieces(context)
+    usage = " ".join([context.command_path, *pieces])
+    within = command.commands.values() if isinstance(command, click.Group) else ()
     options = [option for option in command.params if isinstance(option, click.Option)]
     head = ("option", "value", "default", "meaning")
     rows = ((flags(one), value(one), default(one), one.help or "") for one in options)
     return "\n\n".join(
         (
-            f"## {command.name}",
+            f"{level} {context.command_path.removeprefix('localrag ')}",
             code("sh", usage),
             inspect.cleandoc(command.help or ""),
             table(head, rows),
+            *(command_section(inner, context, f"{level}#") for inner in within),
         )
     )
 
@@ -132,6 +135,8 @@ def settings() -> str:
 def allowed(name: str) -> str:
     """Return the values that a setting may have."""
     field = Settings.model_fields[name]
+    if field.annotation == (str | None):
+        return "text, or nothing"
     choices = (True, False) if field.annotation is bool else get_args(field.annotation)
     if choices:
         return ", ".join(f"`{choice}`" for choice in choices)

@@ -44,12 +44,6 @@ class CatalogueEntry(ModelFacts):
             raise ValueError(f"not listed under files: {', '.join(sorted(missing))}")
         return self
 
-    @property
-    def bytes(self) -> int | None:
-        """Length of all files together; None where one is not known."""
-        known = [file.bytes for file in self.files if file.bytes is not None]
-        return sum(known) if len(known) == len(self.files) else None
-
 
 @cache
 def catalogue() -> dict[str, CatalogueEntry]:

@@ -63,11 +63,6 @@ def test_models_of_one_family_have_its_prefixes() -> None:
             assert (entry.query_prefix, entry.passage_prefix) == ("query: ", "passage: ")
 
 
-def test_the_length_is_known_where_that_of_every_file_is() -> None:
-    assert catalogue()["bge-small-en-v1.5"].bytes == 133_093_490 + 711_396
-    assert catalogue()["ruri-v3-30m"].bytes is None
-
-
 @pytest.mark.parametrize(
     ("changes", "word"),
     [

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -25,15 +26,17 @@ import click
 from localrag import config, errors
 from localrag.cli.main import cli
 from localrag.config import Settings
+from localrag.inference import card
 from localrag.inference.bundle import DEFAULT_FAMILY, bundled_models
-from localrag.inference.card import load_card
+from localrag.inference.card import ModelCard, load_card
+from localrag.inference.catalogue import catalogue
 from localrag.store.migrations import FORMAT_VERSION
 from localrag.store.schema import APPLICATION_ID, TABLES, vectors_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from localrag.inference.card import ModelCard
+    from localrag.inference.catalogue import CatalogueEntry
 
 DOCS = Path(__file__).parent
 REGION = re.compile(r"(?<=<!-- generated: )(\w+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -212,20 +215,18 @@ def tables() -> str:
 def models() -> str:
     """Return the facts of the models that ship, from their cards."""
     rows: list[list[str]] = []
-    for card in cards():
-        prefixes = ", ".join(
-            f"`{text}`" for text in (card.query_prefix, card.passage_prefix) if text
-        )
-        weights = next(file for file in card.files if file.path == card.model)
+    for one in cards():
+        prefixes = ", ".join(f"`{text}`" for text in (one.query_prefix, one.passage_prefix) if text)
+        weights = next(file for file in one.files if file.path == one.model)
         rows.append(
             [
-                card.name,
-                card.kind,
-                str(card.dimensions or ""),
-                str(card.max_tokens),
-                card.pooling or "first",
+                one.name,
+                one.kind,
+                str(one.dimensions or ""),
+                str(one.max_tokens),
+                one.pooling or "first",
                 prefixes,
-                card.licence,
+                one.licence,
                 f"{weights.bytes:,}",
             ]
         )
@@ -235,11 +236,52 @@ def models() -> str:
 
 def model_files() -> str:
     """Return every file of the models, with the beginning of its hash."""
-    files = {file.path: file for card in cards() for file in card.files}
+    files = {file.path: file for one in cards() for file in one.files}
     rows = (
         (f"`{file.path}`", f"{file.bytes:,}", f"`{file.sha256[:16]}`") for file in files.values()
     )
     return table(("file", "bytes", "sha256 begins with"), rows)
+
+
+def known_models() -> str:
+    """Return the facts of the models that can be fetched."""
+    rows = (
+        [
+            f"`{one.name}`",
+            one.kind,
+            str(one.dimensions or ""),
+            f"{one.max_tokens:,}",
+            one.pooling or "",
+            ", ".join(f"`{text}`" for text in (one.query_prefix, one.passage_prefix) if text),
+            one.licence,
+            f"[{one.repository}](https://huggingface.co/{one.repository}) at `{one.revision[:7]}`",
+            "all" if all(file.sha256 for file in one.files) else hashed(one),
+        ]
+        for one in catalogue().values()
+    )
+    head = ("name", "kind", "dimensions", "most tokens", "pooling", "prefixes", "licence", "from")
+    return table((*head, "SHA-256 known of"), rows)
+
+
+def hashed(entry: CatalogueEntry) -> str:
+    """Return the files of an entry whose hashes are known."""
+    return ", ".join(f"`{file.path}`" for file in entry.files if file.sha256) or "none"
+
+
+def card_fields() -> str:
+    """Return every field of a model card, with the docstring under it."""
+    source = inspect.getsource(card)
+    texts = field_docstrings(source, "ModelFacts") | field_docstrings(source, "ModelCard")
+    rows = (
+        (f"`{name}`", "yes" if field.is_required() else shown(field.default), markdown(texts[name]))
+        for name, field in ModelCard.model_fields.items()
+    )
+    return table(("field", "needed, or default", "meaning"), rows)
+
+
+def shown(default: object) -> str:
+    """Return a default for the table of fields."""
+    return "" if default in {None, "", ()} else f"`{json.dumps(default)}`"
 
 
 def cards() -> Iterator[ModelCard]:
@@ -259,6 +301,8 @@ REGIONS: dict[str, Callable[[], str]] = {
     "identity": identity,
     "tables": tables,
     "models": models,
+    "known_models": known_models,
+    "card_fields": card_fields,
     "model_files": model_files,
 }
 

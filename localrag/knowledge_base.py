@@ -86,13 +86,16 @@ class KnowledgeBase:
         reranker: Reranker | str | os.PathLike[str] | None = None,
     ) -> None:
         settings = settings or Settings()
-        # A model that is named is looked for before a file is made for nothing.
+        # What cannot work is said before a file is made for nothing.
         bi_encoder, embedder_name = given_model(
             "embedder", embedder or settings.embedder, load_embedder
         )
         cross_encoder, reranker_name = given_model(
             "reranker", reranker or settings.reranker, load_reranker
         )
+        if not read_only and not Path(path).exists():
+            bi_encoder = bi_encoder or load_embedder()
+            require_room(bi_encoder, settings.chunk_tokens)
         self._names = {"embedder": embedder_name, "reranker": reranker_name}
         self.database = Database(path, read_only=read_only)
         try:

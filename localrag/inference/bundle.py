@@ -125,10 +125,14 @@ def find_fingerprint(fingerprint: str) -> Path | None:
 
 
 def lasting_name(model: str | os.PathLike[str], kind: str) -> str:
-    """Return a name by which `model` can be found again from another working directory."""
-    if _installed(str(model), kind) is not None:
+    """Return a name by which `model` can be found again from another working directory.
+
+    What is not there at all keeps its name, for the message that says so.
+    """
+    place = Path(model).expanduser()
+    if _installed(str(model), kind) is not None or not place.exists():
         return str(model)
-    return str(Path(model).expanduser().absolute())
+    return str(place.absolute())
 
 
 def _installed(name: str, kind: str) -> Path | None:

@@ -76,7 +76,9 @@ class ModelFacts(Frozen):
     """What must be known of a model to run it, wherever its files are."""
 
     name: Annotated[str, Field(min_length=1)]
+    """What it is called, and its folder once it is kept: letters, digits, points, hyphens."""
     kind: Kind
+    """``"bi-encoder"``, which makes vectors, or ``"cross-encoder"``, which scores pairs."""
     architecture: str = ""
     """Layers, sizes and number formats, for a reader."""
     dimensions: Positive | None = None
@@ -91,16 +93,22 @@ class ModelFacts(Frozen):
     normalize: bool = True
     """Whether vectors are divided by their length; of bi-encoders only."""
     query_prefix: str = ""
+    """Put before every query, blank included, as the model was trained."""
     passage_prefix: str = ""
+    """Put before every passage."""
     licence: str
+    """Of the weights."""
     source: str
     """Where the weights come from."""
     languages: tuple[str, ...] = ()
+    """Those it was made for, by their two letters; for a reader."""
     calibration: Calibration | None = None
     """From logit to probability, the logit's sigmoid where there is none; of cross-encoders only.
     """
     model: RelativePath = "model.onnx"
+    """The ONNX file, below the card's folder."""
     tokenizer: RelativePath = "tokenizer.json"
+    """In the format of Hugging Face tokenizers."""
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:
@@ -116,7 +124,8 @@ class ModelCard(ModelFacts):
     """The facts of a model beside its files, and how to know that they are the same files."""
 
     files: Annotated[tuple[ModelFile, ...], Field(min_length=1)]
-    """Every file that is needed, model and tokenizer among them."""
+    """Every file that is needed, model and tokenizer among them, each with its path, length in
+    bytes and SHA-256. `localrag models add` fills them in."""
 
     @model_validator(mode="after")
     def _lists_its_files(self) -> Self:

@@ -102,6 +102,7 @@ def test_a_lasting_name_is_one_that_is_installed_or_a_whole_path(
     assert lasting_name("tiny", "bi-encoder") == "tiny"
     assert lasting_name(Path("tiny/model.json"), "bi-encoder") == str(tmp_path / "tiny/model.json")
     assert lasting_name(DEFAULT_FAMILY, "bi-encoder") == DEFAULT_FAMILY
+    assert lasting_name("absent", "bi-encoder") == "absent"
 
 
 def test_a_directory_with_one_model_has_model_json(family: Path) -> None:

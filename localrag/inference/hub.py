@@ -2,9 +2,9 @@
 
 The library `huggingface_hub` knows the hub's addresses, tokens and errors, and fetches; it keeps
 nothing of a download that was killed, so that the files are ours: each grows under the name of its
-hash in the hidden folder of `localrag.inference.library`, is compared with that hash when it is
-whole, and only then gets its own name. The hash is the catalogue's; where that has none, it is the
-hub's, and the stored card pins what was found.
+hash in the hidden folder of `localrag.inference.library`, in steps of ten megabytes, is compared
+with that hash when it is whole, and only then gets its own name. The hash is the catalogue's; where
+that has none, it is the hub's, and the stored card pins what was found.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import hashlib
 import os
 import shutil
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from localrag import __version__
 from localrag.errors import LocalragError, ModelError
 from localrag.inference.bundle import installed_models
 from localrag.inference.card import ModelCard, ModelFacts, ModelFile, sha256_of
@@ -77,6 +77,9 @@ def _whole(name: str) -> InstalledModel | None:
 
 
 def _library() -> Any:  # noqa: ANN401 - a module
+    # Read at its import. With telemetry it asks the hub which AI tools there are, and tells it in
+    # which it runs and which torch is installed: nobody asked for that.
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     try:
         import huggingface_hub.errors  # noqa: PLC0415 - an extra, and slow to import
         import huggingface_hub.file_download  # noqa: PLC0415
@@ -99,7 +102,7 @@ def _downloaded(
     switch = "enable_progress_bars" if progress else "disable_progress_bars"
     getattr(library.utils, switch)()
     endpoint = (os.environ.get(ENDPOINT) or PUBLIC_HUB).rstrip("/")
-    api = library.HfApi(endpoint, library_name="localrag", library_version=__version__)
+    api = library.HfApi(endpoint, **_ourselves())
     try:
         info = api.model_info(entry.repository, revision=entry.revision, files_metadata=True)
         download = _Download(library, endpoint, entry, info, folder)
@@ -157,9 +160,7 @@ class _Download:
         address = self.library.hf_hub_url(
             self.entry.repository, file.path, revision=self.info.sha, endpoint=self.endpoint
         )
-        headers = self.library.utils.build_hf_headers(
-            library_name="localrag", library_version=__version__
-        )
+        headers = self.library.utils.build_hf_headers(**_ourselves())
         part = self.folder / PARTS / str(sibling.blob_id)
         part.parent.mkdir(exist_ok=True)
         with part.open("ab") as stream:
@@ -184,6 +185,11 @@ class _Download:
 def _same(path: Path, promised: str | None, blob: str) -> bool:
     """Return whether a file has the promised SHA-256, or git's hash where none was promised."""
     return sha256_of(path) == promised if promised else _git_blob(path) == blob
+
+
+def _ourselves() -> dict[str, str]:
+    """Return who asks, for the hub."""
+    return {"library_name": "localrag", "library_version": version("localrag")}
 
 
 def _git_blob(path: Path) -> str:

@@ -6,7 +6,9 @@ import builtins
 import errno
 import hashlib
 import json
+import os
 import socket
+import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -73,8 +75,8 @@ def hub(network: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         yield running
 
 
-def know(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
-    """Put one model into the catalogue."""
+def know(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> CatalogueEntry:
+    """Put one model into the catalogue, and return its entry."""
     facts = {
         "name": "tiny",
         "kind": "bi-encoder",
@@ -90,6 +92,7 @@ def know(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
     }
     entry = CatalogueEntry.model_validate(facts | changes)
     monkeypatch.setattr(module, "catalogue", lambda: {"tiny": entry})
+    return entry
 
 
 def installed() -> list[str]:
@@ -117,10 +120,37 @@ def test_a_model_is_fetched_pinned_and_usable(hub: Hub, models: Path) -> None:
     assert kept == ["model.json", "model.onnx", "tokenizer.json"]
 
 
-def test_only_the_named_hub_is_asked_and_for_no_more_than_is_needed(hub: Hub) -> None:
-    pull("tiny")
-    assert all("README" not in request for request in hub.asked)
-    assert any("localrag/" in agent for agent in hub.agents)
+FRESH = """
+import json, sys
+from localrag.inference import hub
+from localrag.inference.catalogue import CatalogueEntry
+entry = CatalogueEntry.model_validate(json.load(sys.stdin))
+hub.catalogue = lambda: {entry.name: entry}
+hub.pull(entry.name)
+"""
+
+
+def test_a_hub_is_asked_for_what_is_needed_and_told_who_asks(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a process of its own: the library decides at its import whether it tells more."""
+    environment = {key: value for key, value in os.environ.items() if "TELEMETRY" not in key}
+    subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", FRESH],
+        input=know(monkeypatch).model_dump_json(),
+        env=environment,
+        text=True,
+        check=True,
+    )
+    assert installed() == ["tiny"]
+    assert [request for request in hub.asked if REPOSITORY not in request] == []
+    assert [request for request in hub.asked if "README" in request] == []
+    (agent,) = hub.agents
+    assert {part.partition("/")[0] for part in agent.split("; ")} == {
+        "localrag",
+        "hf_hub",
+        "python",
+    }
 
 
 def test_a_model_that_is_here_and_whole_needs_no_hub(hub: Hub) -> None:

@@ -12,6 +12,8 @@ import pytest
 from filelock import FileLock
 from onnx_models import TYPED, encoder, make_model, padded_encoder, positioned_encoder, scorer
 from tiny_models import make_family, make_tokenizer
+from tokenizers import Tokenizer
+from tokenizers.normalizers import Replace
 
 from localrag.errors import BusyError, ModelError
 from localrag.inference.bundle import find_card, installed_models
@@ -178,6 +180,14 @@ def test_an_encoder_that_reads_less_than_its_card_says(tmp_path: Path) -> None:
         add_models(folder)
     make_model(folder, model=positioned_encoder(20), max_tokens=20)
     assert len(add_models(folder)) == 1
+
+
+def test_a_tokenizer_of_small_pieces_makes_no_trial_text_too_long(tmp_path: Path) -> None:
+    folder = make_model(tmp_path / "tiny", files=None)
+    pieces = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    pieces.normalizer = Replace("a", "one two three")
+    pieces.save(str(folder / "tokenizer.json"))
+    assert [model.card.name for model in add_models(folder)] == ["tiny"]
 
 
 def test_a_typed_reranker_is_tried_with_its_types(tmp_path: Path) -> None:

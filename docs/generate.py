@@ -84,7 +84,7 @@ def command_section(command: click.Command, group: click.Context, level: str = "
             f"{level} {context.command_path.removeprefix('localrag ')}",
             code("sh", usage),
             inspect.cleandoc(command.help or ""),
-            table(head, rows),
+            *([table(head, rows)] if options else []),
             *(command_section(inner, context, f"{level}#") for inner in within),
         )
     )
@@ -101,6 +101,8 @@ def value(option: click.Option) -> str:
         return ", ".join(f"`{choice}`" for choice in option.type.choices)
     if isinstance(option.type, click.IntRange):
         return span(option.type.min, option.type.max)
+    if option.metavar:
+        return f"`{option.metavar}`"
     if isinstance(option.type, click.Path):
         return "file"
     return "" if option.is_flag else "number"

@@ -146,22 +146,28 @@ class _Download:
             raise self._differs(file, of_hub)
         path = self.folder / file.path
         if not (path.is_file() and _same(path, promised, sibling.blob_id)):
-            part = self._fetched(file, sibling)
+            part = self._fetched(file, promised or sibling.blob_id, sibling.size)
             if not _same(part, promised, sibling.blob_id):
                 found = sha256_of(part)
                 part.unlink()
                 raise self._differs(file, found)
             path.parent.mkdir(parents=True, exist_ok=True)
             part.replace(path)
-        return ModelFile(path=file.path, sha256=sha256_of(path), bytes=path.stat().st_size)
+        found = promised or sha256_of(path)
+        return ModelFile(path=file.path, sha256=found, bytes=path.stat().st_size)
 
-    def _fetched(self, file: HubFile, sibling: Any) -> Path:  # noqa: ANN401 - as above
+    def _fetched(self, file: HubFile, digest: str | None, size: int | None) -> Path:
         """Fetch what is not there yet of a file, and return where it lies."""
+        if digest is None:
+            raise ModelError(
+                f"{self.endpoint} gives no hash for {file.path}, so that a broken download could "
+                "not be told from a whole one: name another hub with HF_ENDPOINT"
+            )
         address = self.library.hf_hub_url(
             self.entry.repository, file.path, revision=self.info.sha, endpoint=self.endpoint
         )
         headers = self.library.utils.build_hf_headers(**_ourselves())
-        part = self.folder / PARTS / str(sibling.blob_id)
+        part = self.folder / PARTS / digest
         part.parent.mkdir(exist_ok=True)
         with part.open("ab") as stream:
             self.library.file_download.http_get(
@@ -169,7 +175,7 @@ class _Download:
                 stream,
                 resume_size=stream.tell(),
                 headers=headers,
-                expected_size=sibling.size,
+                expected_size=size,
                 displayed_filename=file.path,
             )
         return part
@@ -182,7 +188,7 @@ class _Download:
         )
 
 
-def _same(path: Path, promised: str | None, blob: str) -> bool:
+def _same(path: Path, promised: str | None, blob: str | None) -> bool:
     """Return whether a file has the promised SHA-256, or git's hash where none was promised."""
     return sha256_of(path) == promised if promised else _git_blob(path) == blob
 

@@ -36,6 +36,8 @@ class Hub:
     cut_after: int | None = None
     """Bytes after which every connection breaks."""
     knows_ranges: bool = True
+    has_hashes: bool = True
+    """Whether it says the hashes of small files, as mirrors may not."""
     asked: list[str] = field(default_factory=list)
     ranges: list[str] = field(default_factory=list)
     agents: set[str] = field(default_factory=set)
@@ -50,7 +52,9 @@ class Hub:
         }
 
     def _sibling(self, name: str, data: bytes) -> dict[str, Any]:
-        entry: dict[str, Any] = {"rfilename": name, "size": len(data), "blobId": git_hash(data)}
+        entry: dict[str, Any] = {"rfilename": name, "size": len(data)}
+        if self.has_hashes:
+            entry["blobId"] = git_hash(data)
         if name in self.large:
             digest = hashlib.sha256(data).hexdigest()
             entry["lfs"] = {"sha256": digest, "size": len(data), "pointerSize": 134}

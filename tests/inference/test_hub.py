@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import NETWORK_CALLS
-from hub_server import COMMIT, Hub, git_hash, serving
+from hub_server import COMMIT, Hub, serving
 from onnx_models import make_model
 
 from localrag.errors import ModelError
@@ -222,7 +222,7 @@ def test_a_killed_pull_goes_on_within_the_file(hub: Hub, models: Path) -> None:
     """As left by a process that was killed: some bytes of one file, under its hash."""
     parts = models / ".unfinished" / "tiny" / ".parts"
     parts.mkdir(parents=True)
-    (parts / git_hash(hub.files[WEIGHTS])).write_bytes(hub.files[WEIGHTS][:150])
+    (parts / sha256(hub.files[WEIGHTS])).write_bytes(hub.files[WEIGHTS][:150])
     assert installed() == []
     pull("tiny")
     assert hub.ranges == [f"{WEIGHTS} bytes=150-"]
@@ -250,7 +250,7 @@ def test_a_hub_that_gives_up_midway_leaves_what_has_arrived(
 def test_a_hub_without_ranges_starts_anew(hub: Hub, models: Path) -> None:
     parts = models / ".unfinished" / "tiny" / ".parts"
     parts.mkdir(parents=True)
-    (parts / git_hash(hub.files[WEIGHTS])).write_bytes(b"of something else" * 10)
+    (parts / sha256(hub.files[WEIGHTS])).write_bytes(b"of something else" * 10)
     hub.knows_ranges = False
     pull("tiny")
     assert (models / "tiny" / WEIGHTS).read_bytes() == hub.files[WEIGHTS]
@@ -259,7 +259,7 @@ def test_a_hub_without_ranges_starts_anew(hub: Hub, models: Path) -> None:
 def test_parts_of_something_else_are_thrown_away(hub: Hub, models: Path) -> None:
     parts = models / ".unfinished" / "tiny" / ".parts"
     parts.mkdir(parents=True)
-    (parts / git_hash(hub.files[WEIGHTS])).write_bytes(b"of something else" * 10)
+    (parts / sha256(hub.files[WEIGHTS])).write_bytes(b"of something else" * 10)
     with pytest.raises(ModelError, match="run the command again"):
         pull("tiny")
     assert pull("tiny").card.name == "tiny"
@@ -346,6 +346,19 @@ def test_a_file_that_the_hub_does_not_list(hub: Hub) -> None:
     del hub.files["tokenizer.json"]
     with pytest.raises(ModelError, match=r"has no tokenizer\.json .* out of date"):
         pull("tiny")
+
+
+def test_a_hub_without_hashes_needs_a_catalogue_that_has_them(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.large, hub.has_hashes = set(), False
+    with pytest.raises(ModelError, match=r"gives no hash for onnx/model\.onnx"):
+        pull("tiny")
+    files = [
+        {"path": name, "sha256": sha256(hub.files[name])} for name in (WEIGHTS, "tokenizer.json")
+    ]
+    know(monkeypatch, files=files)
+    assert pull("tiny").card.name == "tiny"
 
 
 def test_nobody_answers(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -25,15 +26,17 @@ import click
 from localrag import config, errors
 from localrag.cli.main import cli
 from localrag.config import Settings
+from localrag.inference import card
 from localrag.inference.bundle import DEFAULT_FAMILY, bundled_models
-from localrag.inference.card import load_card
+from localrag.inference.card import ModelCard, load_card
+from localrag.inference.catalogue import catalogue
 from localrag.store.migrations import FORMAT_VERSION
 from localrag.store.schema import APPLICATION_ID, TABLES, vectors_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from localrag.inference.card import ModelCard
+    from localrag.inference.catalogue import CatalogueEntry
 
 DOCS = Path(__file__).parent
 REGION = re.compile(r"(?<=<!-- generated: )(\w+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -62,24 +65,27 @@ def markdown(text: str) -> str:
 
 def commands() -> str:
     """Return every command: how it is called, what it does, its options."""
-    return "\n\n".join(command_section(command) for command in cli.commands.values())
-
-
-def command_section(command: click.Command) -> str:
-    """Return the section of one command."""
     # click keeps the help option that it makes here: without the group it would have no -h.
-    group = click.Context(cli, **cli.context_settings)
-    pieces = command.collect_usage_pieces(click.Context(command, parent=group))
-    usage = " ".join(["localrag", str(command.name), *pieces])
+    group = click.Context(cli, info_name="localrag", **cli.context_settings)
+    return "\n\n".join(command_section(command, group) for command in cli.commands.values())
+
+
+def command_section(command: click.Command, group: click.Context, level: str = "##") -> str:
+    """Return the section of one command, and those of the commands in it."""
+    context = click.Context(command, info_name=command.name, parent=group)
+    pieces = command.collect_usage_pieces(context)
+    usage = " ".join([context.command_path, *pieces])
+    within = command.commands.values() if isinstance(command, click.Group) else ()
     options = [option for option in command.params if isinstance(option, click.Option)]
     head = ("option", "value", "default", "meaning")
     rows = ((flags(one), value(one), default(one), one.help or "") for one in options)
     return "\n\n".join(
         (
-            f"## {command.name}",
+            f"{level} {context.command_path.removeprefix('localrag ')}",
             code("sh", usage),
             inspect.cleandoc(command.help or ""),
-            table(head, rows),
+            *([table(head, rows)] if options else []),
+            *(command_section(inner, context, f"{level}#") for inner in within),
         )
     )
 
@@ -95,6 +101,8 @@ def value(option: click.Option) -> str:
         return ", ".join(f"`{choice}`" for choice in option.type.choices)
     if isinstance(option.type, click.IntRange):
         return span(option.type.min, option.type.max)
+    if option.metavar:
+        return f"`{option.metavar}`"
     if isinstance(option.type, click.Path):
         return "file"
     return "" if option.is_flag else "number"
@@ -132,6 +140,8 @@ def settings() -> str:
 def allowed(name: str) -> str:
     """Return the values that a setting may have."""
     field = Settings.model_fields[name]
+    if field.annotation == (str | None):
+        return "text, or nothing"
     choices = (True, False) if field.annotation is bool else get_args(field.annotation)
     if choices:
         return ", ".join(f"`{choice}`" for choice in choices)
@@ -207,20 +217,18 @@ def tables() -> str:
 def models() -> str:
     """Return the facts of the models that ship, from their cards."""
     rows: list[list[str]] = []
-    for card in cards():
-        prefixes = ", ".join(
-            f"`{text}`" for text in (card.query_prefix, card.passage_prefix) if text
-        )
-        weights = next(file for file in card.files if file.path == card.model)
+    for one in cards():
+        prefixes = ", ".join(f"`{text}`" for text in (one.query_prefix, one.passage_prefix) if text)
+        weights = next(file for file in one.files if file.path == one.model)
         rows.append(
             [
-                card.name,
-                card.kind,
-                str(card.dimensions or ""),
-                str(card.max_tokens),
-                card.pooling or "first",
+                one.name,
+                one.kind,
+                str(one.dimensions or ""),
+                str(one.max_tokens),
+                one.pooling or "first",
                 prefixes,
-                card.licence,
+                one.licence,
                 f"{weights.bytes:,}",
             ]
         )
@@ -230,11 +238,52 @@ def models() -> str:
 
 def model_files() -> str:
     """Return every file of the models, with the beginning of its hash."""
-    files = {file.path: file for card in cards() for file in card.files}
+    files = {file.path: file for one in cards() for file in one.files}
     rows = (
         (f"`{file.path}`", f"{file.bytes:,}", f"`{file.sha256[:16]}`") for file in files.values()
     )
     return table(("file", "bytes", "sha256 begins with"), rows)
+
+
+def known_models() -> str:
+    """Return the facts of the models that can be fetched."""
+    rows = (
+        [
+            f"`{one.name}`",
+            one.kind,
+            str(one.dimensions or ""),
+            f"{one.max_tokens:,}",
+            one.pooling or "",
+            ", ".join(f"`{text}`" for text in (one.query_prefix, one.passage_prefix) if text),
+            one.licence,
+            f"[{one.repository}](https://huggingface.co/{one.repository}) at `{one.revision[:7]}`",
+            "all" if all(file.sha256 for file in one.files) else hashed(one),
+        ]
+        for one in catalogue().values()
+    )
+    head = ("name", "kind", "dimensions", "most tokens", "pooling", "prefixes", "licence", "from")
+    return table((*head, "SHA-256 known of"), rows)
+
+
+def hashed(entry: CatalogueEntry) -> str:
+    """Return the files of an entry whose hashes are known."""
+    return ", ".join(f"`{file.path}`" for file in entry.files if file.sha256) or "none"
+
+
+def card_fields() -> str:
+    """Return every field of a model card, with the docstring under it."""
+    source = inspect.getsource(card)
+    texts = field_docstrings(source, "ModelFacts") | field_docstrings(source, "ModelCard")
+    rows = (
+        (f"`{name}`", "yes" if field.is_required() else shown(field.default), markdown(texts[name]))
+        for name, field in ModelCard.model_fields.items()
+    )
+    return table(("field", "needed, or default", "meaning"), rows)
+
+
+def shown(default: object) -> str:
+    """Return a default for the table of fields."""
+    return "" if default in {None, "", ()} else f"`{json.dumps(default)}`"
 
 
 def cards() -> Iterator[ModelCard]:
@@ -254,6 +303,8 @@ REGIONS: dict[str, Callable[[], str]] = {
     "identity": identity,
     "tables": tables,
     "models": models,
+    "known_models": known_models,
+    "card_fields": card_fields,
     "model_files": model_files,
 }
 

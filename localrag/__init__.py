@@ -61,8 +61,8 @@ def open(  # noqa: A001 - `localrag.open` reads as what it does, like `gzip.open
     *,
     read_only: bool = False,
     settings: Settings | None = None,
-    embedder: Embedder | None = None,
-    reranker: Reranker | None = None,
+    embedder: Embedder | str | os.PathLike[str] | None = None,
+    reranker: Reranker | str | os.PathLike[str] | None = None,
 ) -> KnowledgeBase:
     """Open a knowledge base file, or make one. See `KnowledgeBase` for arguments and errors."""
     from localrag.knowledge_base import KnowledgeBase  # noqa: PLC0415 - keeps the import light

@@ -14,6 +14,11 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    embedder: str | None = None
+    """Name or folder of the bi-encoder; the file's own when none, and for a new file the bundled
+    one."""
+    reranker: str | None = None
+    """Name or folder of the cross-encoder, likewise."""
     chunk_tokens: int = Field(default=300, ge=32, le=8_192)
     """Most tokens of a chunk's text, in the bi-encoder's own count."""
     overlap_tokens: int = Field(

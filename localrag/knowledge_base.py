@@ -17,6 +17,7 @@ from localrag.errors import (
     NotAKnowledgeBaseError,
     SettingsError,
 )
+from localrag.inference.choice import given_model, require_room, stored_model
 from localrag.inference.load import load_embedder, load_reranker
 from localrag.ingest.pipeline import sync
 from localrag.records import Answer, SearchResult, Status
@@ -25,7 +26,7 @@ from localrag.search.run import run_stages
 from localrag.store.chunks import fetch_chunks
 from localrag.store.database import Database
 from localrag.store.documents import list_documents, list_skipped
-from localrag.store.settings import all_settings, get_setting, set_setting
+from localrag.store.settings import all_settings, set_setting
 from localrag.store.status import read_status, verify
 from localrag.store.traces import fetch_trace, insert_trace, last_trace_id
 from localrag.store.vectors import create_vectors
@@ -61,12 +62,16 @@ class KnowledgeBase:
         path: the file; it is made when it does not exist, unless `read_only`.
         read_only: never write, not even the query log. Works on read-only media.
         settings: sizes and limits; the file keeps the ones it was made with.
-        embedder: bi-encoder to use instead of the bundled one.
-        reranker: cross-encoder to use instead of the bundled one.
+        embedder: bi-encoder to use, or the name or folder of one; the file's own when None, and
+            for a new file the bundled one. A name is kept in the file.
+        reranker: cross-encoder to use, likewise. For a file that is not new, its name is kept by
+            `sync`.
 
     Raises:
         NotAKnowledgeBaseError: the file is something else, or damaged.
-        SettingsError: other chunk sizes are asked for than the file was made with.
+        SettingsError: other chunk sizes are asked for than the file was made with, or larger ones
+            than the bi-encoder reads.
+        ModelError: a model is not on this machine.
         FingerprintError: its vectors were made with another model or analysis.
         KnowledgeBaseError: it cannot be opened.
     """
@@ -77,15 +82,33 @@ class KnowledgeBase:
         *,
         read_only: bool = False,
         settings: Settings | None = None,
-        embedder: Embedder | None = None,
-        reranker: Reranker | None = None,
+        embedder: Embedder | str | os.PathLike[str] | None = None,
+        reranker: Reranker | str | os.PathLike[str] | None = None,
     ) -> None:
-        self.embedder: Embedder = embedder or load_embedder()
-        self.reranker: Reranker = reranker or load_reranker()
+        settings = settings or Settings()
+        # What cannot work is said before a file is made for nothing.
+        bi_encoder, embedder_name = given_model(
+            "embedder", embedder or settings.embedder, load_embedder
+        )
+        cross_encoder, reranker_name = given_model(
+            "reranker", reranker or settings.reranker, load_reranker
+        )
+        if not read_only and not Path(path).exists():
+            bi_encoder = bi_encoder or load_embedder()
+            require_room(bi_encoder, settings.chunk_tokens)
+        self._names = {"embedder": embedder_name, "reranker": reranker_name}
         self.database = Database(path, read_only=read_only)
         try:
+            stored = self._stored()
+            base = self.database.path.name
+            self.embedder: Embedder = bi_encoder or stored_model(
+                "embedder", stored, load_embedder, base
+            )
+            self.reranker: Reranker = cross_encoder or stored_model(
+                "reranker", stored, load_reranker, base
+            )
             self._check_fingerprint()
-            self.settings = self._stored_sizes(settings or Settings())
+            self.settings = self._stored_sizes(settings)
             if not read_only:
                 self._prepare()
         except BaseException:
@@ -136,6 +159,7 @@ class KnowledgeBase:
         for root in roots:
             if not os.path.lexists(root):
                 raise LocalragError(f"{root} does not exist. Check the path and run it again.")
+        self._keep_names()
         return sync(
             self.database,
             self.embedder,
@@ -260,9 +284,24 @@ class KnowledgeBase:
     def _fingerprint(self) -> str:
         return f"{self.embedder.fingerprint} analyser-{ANALYSER_VERSION} chunker-{CHUNKER_VERSION}"
 
-    def _check_fingerprint(self) -> None:
+    def _stored(self) -> dict[str, str]:
         with self.database.reading() as connection:
-            stored = get_setting(connection, "fingerprint")
+            return all_settings(connection)
+
+    def _keep_names(self) -> None:
+        """Note the models that were named, so that the file is opened with them from now on."""
+        stored = self._stored()
+        changed = {
+            key: name for key, name in self._names.items() if name and stored.get(key) != name
+        }
+        if changed:
+            with self.database.atomic() as connection:
+                for key, name in changed.items():
+                    set_setting(connection, key, name)
+
+    def _check_fingerprint(self) -> None:
+        settings = self._stored()
+        stored = settings.get("fingerprint")
         if stored is None and self.database.read_only:
             raise NotAKnowledgeBaseError(
                 f"{self.database.path} is empty. Fill it first: localrag index FOLDER "
@@ -270,11 +309,12 @@ class KnowledgeBase:
             )
         current = self._fingerprint()
         if stored is not None and stored != current:
+            named = f" ({settings['embedder']})" if "embedder" in settings else ""
             raise FingerprintError(
-                f"{self.database.path.name} was made with another model or another version of the "
-                "text analysis; searching it with this one would give wrong results. Use the "
-                "model it was made with, or index the documents again into a new file: "
-                "localrag index FOLDER --db NEW.db",
+                f"{self.database.path.name} was made with another model{named} or another version "
+                "of the text analysis; searching it with this one would give wrong results. Name "
+                "no model, to use the one it was made with, or index the documents again into a "
+                "new file: localrag index FOLDER --db NEW.db",
                 stored=stored,
                 current=current,
             )
@@ -285,8 +325,7 @@ class KnowledgeBase:
         Raises:
             SettingsError: the caller asked for other sizes by name.
         """
-        with self.database.reading() as connection:
-            stored = all_settings(connection)
+        stored = self._stored()
         sizes = {name: int(stored[name]) for name in CHUNK_SIZES if name in stored}
         for name, size in sizes.items():
             if name in settings.model_fields_set and getattr(settings, name) != size:
@@ -298,14 +337,15 @@ class KnowledgeBase:
 
     def _prepare(self) -> None:
         """Make the vector table and note what the file is made with, once."""
-        with self.database.reading() as connection:
-            if get_setting(connection, "fingerprint") is not None:
-                return
+        if "fingerprint" in self._stored():
+            return
+        require_room(self.embedder, self.settings.chunk_tokens)
         with self.database.atomic() as connection:
             create_vectors(connection, self.embedder.dimensions)
             set_setting(connection, "fingerprint", self._fingerprint())
             for name in CHUNK_SIZES:
                 set_setting(connection, name, str(getattr(self.settings, name)))
+        self._keep_names()
 
 
 CHUNK_SIZES = ("chunk_tokens", "overlap_tokens")

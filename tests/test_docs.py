@@ -11,12 +11,14 @@ import apsw
 import click
 import pytest
 from click.testing import CliRunner
+from onnx_models import make_model
 from support import open_base, write_files
 
 from localrag import config, errors, knowledge_base
 from localrag.cli.main import cli
 from localrag.config import Settings
 from localrag.inference import load
+from localrag.inference.card import ModelFacts
 from localrag.inference.fake import FakeEmbedder, FakeReranker
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setattr(module, "load_reranker", FakeReranker)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LOCALRAG_DB", raising=False)
+    monkeypatch.setenv("LOCALRAG_MODELS", str(tmp_path / "models"))
     write_files(tmp_path / "docs", FILES)
     return tmp_path
 
@@ -89,10 +92,29 @@ def test_every_command_and_option_is_documented(root: Path) -> None:
         assert all(flag in section for one in command.params for flag in one.opts if flag[0] == "-")
 
 
+def test_every_command_in_a_group_is_documented(root: Path) -> None:
+    page = (root / "docs" / "cli.md").read_text(encoding="utf-8")
+    for name, command in all_commands():
+        section = page.split(f" {name}\n")[1].split("\n#")[0]
+        assert all(flag in section for one in command.params for flag in one.opts if flag[0] == "-")
+
+
+def all_commands() -> list[tuple[str, click.Command]]:
+    """Return the commands, and those within groups, each with its whole name."""
+    return [
+        (" ".join(filter(None, (name, inner))), one)
+        for name, command in cli.commands.items()
+        for inner, one in (
+            ("", command),
+            *(command.commands.items() if isinstance(command, click.Group) else ()),
+        )
+    ]
+
+
 def test_every_option_has_a_help_text() -> None:
     options = [
         (name, one.opts, one.help)
-        for name, command in cli.commands.items()
+        for name, command in all_commands()
         for one in command.params
         if isinstance(one, click.Option)
     ]
@@ -133,13 +155,14 @@ def printed(*arguments: str) -> Any:
 
 
 def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
-    del here
+    make_model(here / "models" / "tiny")
     index = printed("index", "docs")
     search = printed("search", QUESTION, "--explain")
     ask = printed("ask", QUESTION, "--explain")
     trace = printed("trace")
     status = printed("status")
     doctor = printed("doctor")
+    models = printed("models", "list")
     objects = {
         "search": search,
         "Hit": search["hits"][0],
@@ -151,6 +174,10 @@ def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
         "status": status,
         "index": index,
         "Skipped file": index["skipped"][0],
+        "models list": models,
+        "Model": models["models"][0],
+        "models show": printed("models", "show", "tiny"),
+        "models verify": printed("models", "verify", "tiny"),
         "doctor": doctor,
         "Check": doctor["checks"][0],
     }
@@ -193,6 +220,12 @@ def test_the_programs_of_the_pages_run(
         for program in blocks(page, "python"):
             exec(compile(program, page.name, "exec"), {})  # noqa: S102 - our own text
     assert capsys.readouterr().out == "5\n"
+
+
+def test_the_card_of_the_models_page_is_a_card(root: Path) -> None:
+    (example,) = blocks(root / "docs" / "models.md", "json")
+    facts = ModelFacts.model_validate_json(example)
+    assert (facts.kind, facts.model) == ("bi-encoder", "model.onnx")
 
 
 def test_every_module_of_the_package_is_on_the_map(root: Path) -> None:

@@ -14,6 +14,7 @@ from localrag.cli.options import (
     mode_option,
     open_for_reading,
     rerank_option,
+    reranker_option,
 )
 from localrag.cli.output import (
     citation_json,
@@ -38,6 +39,7 @@ __all__ = ["ask"]
 @database_option
 @mode_option
 @rerank_option
+@reranker_option
 @explain_option
 @json_option
 @click.pass_context
@@ -48,6 +50,7 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
     mode: Mode,
     *,
     rerank: bool,
+    reranker: str | None,
     explain: bool,
     as_json: bool,
 ) -> None:
@@ -55,7 +58,7 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
 
     When the documents do not answer it, that is said and the exit code is 3.
     """
-    with open_for_reading(database) as kb:
+    with open_for_reading(database, reranker=reranker) as kb:
         answer = kb.ask(question, mode=mode, rerank=rerank)
         chunks = kb.chunks(answer.trace.chunk_ids) if explain else {}
     if as_json:

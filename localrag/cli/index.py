@@ -37,6 +37,17 @@ __all__ = ["index"]
     type=int,
     help="Tokens that neighbouring chunks share; 50 unless given. For a new --db only.",
 )
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="Bi-encoder: a name that `localrag models list` shows, or a folder. For a new --db only; "
+    "the file keeps it.",
+)
+@click.option(
+    "--reranker",
+    metavar="NAME",
+    help="Cross-encoder, likewise; the file keeps it for later queries. For any --db.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress bar and no report.")
 @json_option
 def index(  # noqa: PLR0913 - click hands over each option by name
@@ -45,6 +56,8 @@ def index(  # noqa: PLR0913 - click hands over each option by name
     chunk_tokens: int | None,
     overlap_tokens: int | None,
     *,
+    model: str | None,
+    reranker: str | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -60,8 +73,13 @@ def index(  # noqa: PLR0913 - click hands over each option by name
     for path in paths:
         if not os.path.lexists(path):  # before a file is made for nothing
             raise click.UsageError(f"'{path}' does not exist. Check the path and run it again.")
-    sizes = {"chunk_tokens": chunk_tokens, "overlap_tokens": overlap_tokens}
-    settings = make_settings(**{key: size for key, size in sizes.items() if size is not None})
+    given = {
+        "chunk_tokens": chunk_tokens,
+        "overlap_tokens": overlap_tokens,
+        "embedder": model,
+        "reranker": reranker,
+    }
+    settings = make_settings(**{key: one for key, one in given.items() if one is not None})
     with KnowledgeBase(database, settings=settings) as kb, progress_bar(hidden=quiet) as progress:
         try:
             report = kb.sync(*paths, progress=progress)

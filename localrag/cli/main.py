@@ -15,6 +15,8 @@ from localrag import __version__
 from localrag.cli.ask import ask
 from localrag.cli.doctor import doctor
 from localrag.cli.index import index
+from localrag.cli.models import models
+from localrag.cli.options import OrderedGroup
 from localrag.cli.search import search
 from localrag.cli.status import status
 from localrag.cli.trace import trace
@@ -26,13 +28,8 @@ EXIT_ERROR = 1
 EXIT_STOPPED = 130
 
 
-class Commands(click.Group):
-    """A group that lists its commands in the order in which a new user needs them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order in which they were added."""
-        del ctx
-        return list(self.commands)
+class Commands(OrderedGroup):
+    """All commands, and what happens when one fails."""
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
         """Run a command; turn our errors into one line on standard error."""
@@ -68,7 +65,7 @@ def cli(ctx: click.Context) -> None:
         ctx.color = False
 
 
-for command in (index, search, ask, trace, status, doctor):
+for command in (index, search, ask, trace, status, models, doctor):
     cli.add_command(command)
 
 

@@ -17,15 +17,27 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXIT_NOTHING_FOUND",
+    "OrderedGroup",
     "database_option",
     "explain_option",
     "json_option",
     "mode_option",
     "open_for_reading",
     "rerank_option",
+    "reranker_option",
 ]
 
 EXIT_NOTHING_FOUND = 3
+
+
+class OrderedGroup(click.Group):
+    """A group that lists its commands in the order in which a user needs them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order in which they were added."""
+        del ctx
+        return list(self.commands)
+
 
 Command = Any
 """A function on its way to become a click command."""
@@ -56,13 +68,22 @@ rerank_option: Callable[[Command], Command] = click.option(
     show_default=True,
     help="Have a second model, the cross-encoder, read the best candidates and order them.",
 )
+reranker_option: Callable[[Command], Command] = click.option(
+    "--reranker",
+    metavar="NAME",
+    help="Cross-encoder for this query: a name that `localrag models list` shows, or a folder.",
+)
 explain_option: Callable[[Command], Command] = click.option(
     "--explain", is_flag=True, help="Also show what every stage let through."
 )
 
 
-def open_for_reading(path: Path) -> KnowledgeBase:
+def open_for_reading(path: Path, *, reranker: str | None = None) -> KnowledgeBase:
     """Open an existing file; read-only where it may not be written.
+
+    Args:
+        path: the file.
+        reranker: name or folder of a cross-encoder to use instead of the file's own.
 
     Raises:
         KnowledgeBaseError: there is no such file: a search must not make an empty one.
@@ -74,4 +95,4 @@ def open_for_reading(path: Path) -> KnowledgeBase:
             f"{path} does not exist. Make it first: localrag index FOLDER --db {path}"
         )
     writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
-    return KnowledgeBase(path, read_only=not writable)
+    return KnowledgeBase(path, read_only=not writable, reranker=reranker)

@@ -14,6 +14,7 @@ from localrag.cli.options import (
     mode_option,
     open_for_reading,
     rerank_option,
+    reranker_option,
 )
 from localrag.cli.output import (
     hit_json,
@@ -47,6 +48,7 @@ __all__ = ["search"]
 )
 @mode_option
 @rerank_option
+@reranker_option
 @click.option(
     "--context",
     type=click.IntRange(0, 50),
@@ -67,6 +69,7 @@ def search(  # noqa: PLR0913 - click hands over each option by name
     mode: Mode,
     context: int,
     rerank: bool,
+    reranker: str | None,
     full: bool,
     explain: bool,
     as_json: bool,
@@ -75,7 +78,7 @@ def search(  # noqa: PLR0913 - click hands over each option by name
 
     QUERY is a question, some words, a name: any text is legal.
     """
-    with open_for_reading(database) as kb:
+    with open_for_reading(database, reranker=reranker) as kb:
         result = kb.search(query, limit=limit, mode=mode, rerank=rerank, context=context)
         chunks = kb.chunks(result.trace.chunk_ids) if explain else {}
     if as_json:

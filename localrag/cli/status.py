@@ -44,6 +44,8 @@ def print_status(found: Status, skipped: list[Skipped]) -> None:
         "indexed from": ", ".join(shown_path(source) for source in found.sources) or "nothing yet",
         "chunk size": f"{found.settings.get('chunk_tokens')} tokens, overlap "
         f"{found.settings.get('overlap_tokens')}",
+        "embedder": str(found.settings.get("embedder", "the one that ships")),
+        "reranker": str(found.settings.get("reranker", "the one that ships")),
         "traces kept": f"{found.queries:,}",
         "fingerprint": str(found.settings.get("fingerprint")),
         "format": str(found.format_version),

@@ -8,7 +8,7 @@ import numpy as np
 
 from localrag.errors import ModelError
 from localrag.inference.batching import pad, plan_batches
-from localrag.inference.pooling import first_token, mean_of_tokens, require_usable, unit
+from localrag.inference.pooling import pool, require_usable, unit
 from localrag.inference.session import Session
 from localrag.inference.tokenizer import PassageCounter, Tokenizer
 
@@ -34,15 +34,16 @@ class BiEncoder:
     """
 
     def __init__(self, card: ModelCard, directory: Path, *, threads: int | None = None) -> None:
-        if card.dimensions is None:
+        if card.dimensions is None or card.pooling is None:
             raise ModelError(f"{card.name} is a {card.kind}: give a bi-encoder to embed with")
         self.card = card
         self.name = card.name
         self._directory = directory
         self.dimensions = card.dimensions
+        self._pooling = card.pooling
         self.fingerprint = card.fingerprint
         self._tokenizer = Tokenizer(directory / card.tokenizer)
-        self._session = Session(directory / card.model, threads=threads)
+        self._session = Session(directory / card.model, threads=threads, output=card.output)
         self.counter = PassageCounter(self._tokenizer, card.passage_prefix, card.max_tokens)
 
     def embed_passages(self, texts: Sequence[str]) -> FloatArray:
@@ -99,14 +100,9 @@ class BiEncoder:
         vectors = np.empty((len(inputs), self.dimensions), np.float32)
         for batch in plan_batches([len(tokens) for tokens in inputs]):
             ids, mask = pad([inputs[member] for member in batch.members])
-            hidden = self._session.run(ids, mask)
-            pooled = mean_of_tokens(hidden, mask) if self._mean else first_token(hidden)
+            pooled = pool(self._session.run(ids, mask), mask, self._pooling)
             vectors[list(batch.members)] = self._checked(pooled)
         return vectors
-
-    @property
-    def _mean(self) -> bool:
-        return self.card.pooling == "mean"
 
     def _checked(self, pooled: FloatArray) -> FloatArray:
         if pooled.shape[1] != self.dimensions:

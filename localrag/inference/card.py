@@ -17,10 +17,23 @@ from localrag.errors import ModelError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Calibration", "ModelCard", "ModelFile", "load_card"]
+__all__ = [
+    "PLAIN_SIGMOID",
+    "Calibration",
+    "Frozen",
+    "Kind",
+    "ModelCard",
+    "ModelFacts",
+    "ModelFile",
+    "Pooling",
+    "RelativePath",
+    "explain",
+    "load_card",
+    "sha256_of",
+]
 
 Kind = Literal["bi-encoder", "cross-encoder"]
-Pooling = Literal["mean", "first"]
+Pooling = Literal["mean", "first", "last", "none"]
 RelativePath = Annotated[str, Field(pattern=r"^[\w-][\w.-]*(/[\w-][\w.-]*)*$")]
 """Names below the card's directory, with forward slashes: a card cannot reach files elsewhere."""
 Positive = Annotated[int, Field(gt=0)]
@@ -28,11 +41,13 @@ Positive = Annotated[int, Field(gt=0)]
 HASHED_AT_ONCE = 1 << 20
 
 
-class _Frozen(BaseModel):
+class Frozen(BaseModel):
+    """Base of everything that is read from a card or a catalogue."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class ModelFile(_Frozen):
+class ModelFile(Frozen):
     """One file of a model."""
 
     path: RelativePath
@@ -41,7 +56,7 @@ class ModelFile(_Frozen):
     bytes: Annotated[int, Field(ge=0)]
 
 
-class Calibration(_Frozen):
+class Calibration(Frozen):
     """Platt scaling: probability = 1 / (1 + exp(-(scale * logit + bias))).
 
     Source: J. Platt, Probabilistic outputs for support vector machines, 1999.
@@ -53,56 +68,89 @@ class Calibration(_Frozen):
     """Data, number of pairs and share of relevant ones."""
 
 
-class ModelCard(_Frozen):
-    """What must be known to run a model, and to know whether it is the same model."""
+PLAIN_SIGMOID = Calibration(scale=1.0, bias=0.0)
+"""What a cross-encoder without a calibration gets: its logit's own sigmoid, fitted on nothing."""
+
+
+class ModelFacts(Frozen):
+    """What must be known of a model to run it, wherever its files are."""
 
     name: Annotated[str, Field(min_length=1)]
+    """What it is called, and its folder once it is kept: letters, digits, points, hyphens."""
     kind: Kind
-    architecture: str
+    """``"bi-encoder"``, which makes vectors, or ``"cross-encoder"``, which scores pairs."""
+    architecture: str = ""
     """Layers, sizes and number formats, for a reader."""
     dimensions: Positive | None = None
     """Length of a vector; of bi-encoders only."""
     max_tokens: Annotated[int, Field(ge=16)]
     """Longest input with its prefix and special tokens."""
     pooling: Pooling | None = None
-    """How token vectors become one: their mean, or the first; of bi-encoders only."""
+    """How token vectors become one: their mean, the first, the last, or none where the model does
+    that itself and returns one vector for each text; of bi-encoders only."""
+    output: Annotated[str, Field(min_length=1)] | None = None
+    """Name of the output that is read; the model's first unless given."""
     normalize: bool = True
     """Whether vectors are divided by their length; of bi-encoders only."""
     query_prefix: str = ""
+    """Put before every query, blank included, as the model was trained."""
     passage_prefix: str = ""
+    """Put before every passage."""
     licence: str
+    """Of the weights."""
     source: str
     """Where the weights come from."""
     languages: tuple[str, ...] = ()
+    """Those it was made for, by their two letters; for a reader."""
     calibration: Calibration | None = None
-    """From logit to probability; of cross-encoders only."""
+    """From logit to probability, the logit's sigmoid where there is none; of cross-encoders only.
+    """
     model: RelativePath = "model.onnx"
+    """The ONNX file, below the card's folder."""
     tokenizer: RelativePath = "tokenizer.json"
-    files: Annotated[tuple[ModelFile, ...], Field(min_length=1)]
-    """Every file that is needed, the two above among them."""
+    """In the format of Hugging Face tokenizers."""
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:
         bi_encoder = self.kind == "bi-encoder"
         if bi_encoder != (self.dimensions is not None and self.pooling is not None):
             raise ValueError("dimensions and pooling belong to a bi-encoder, and it needs both")
-        if bi_encoder == (self.calibration is not None):
-            raise ValueError("a calibration belongs to a cross-encoder, and it needs one")
+        if bi_encoder and self.calibration is not None:
+            raise ValueError("a calibration belongs to a cross-encoder")
+        return self
+
+
+class ModelCard(ModelFacts):
+    """The facts of a model beside its files, and how to know that they are the same files."""
+
+    files: Annotated[tuple[ModelFile, ...], Field(min_length=1)]
+    """Every file that is needed, model and tokenizer among them, each with its path, length in
+    bytes and SHA-256. `localrag models add` fills them in."""
+
+    @model_validator(mode="after")
+    def _lists_its_files(self) -> Self:
         missing = {self.model, self.tokenizer} - {file.path for file in self.files}
         if missing:
             raise ValueError(f"not listed under files: {', '.join(sorted(missing))}")
         return self
 
     @property
+    def bytes(self) -> int:
+        """Length of all files together."""
+        return sum(file.bytes for file in self.files)
+
+    @property
     def fingerprint(self) -> str:
         """Hash of all that decides what the model returns, 16 hexadecimal digits."""
-        facts = {
+        facts: dict[str, object] = {
             "files": sorted(file.sha256 for file in self.files),
             "pooling": self.pooling,
             "normalize": self.normalize,
             "prefixes": [self.query_prefix, self.passage_prefix],
             "max_tokens": self.max_tokens,
         }
+        if self.output is not None:  # left out where it is not set, as in fingerprints before it
+            facts["output"] = self.output
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
     def verify(self, directory: Path) -> None:
@@ -131,25 +179,32 @@ def load_card(path: Path) -> ModelCard:
     except OSError as error:
         raise ModelError(f"cannot read the model card: {error}: check its permissions") from error
     except ValidationError as error:
-        raise ModelError(_explain(path, error)) from error
+        raise ModelError(explain(path, error)) from error
 
 
-def _explain(path: Path, error: ValidationError) -> str:
+def explain(path: Path, error: ValidationError) -> str:
+    """Return what is wrong with the card at `path`, by name of the field, and what to do."""
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"]) or "card"
+    if first["loc"] == ("files",) and first["type"] == "missing":
+        return (
+            f"{path} does not list its files: localrag models add {path.parent} fills in their "
+            "lengths and hashes and keeps the model"
+        )
     return f"{path} is not a valid model card: {field}: {first['msg']}: correct that field"
 
 
 def _verify_file(path: Path, file: ModelFile) -> None:
     if not path.is_file():
         raise ModelError(f"model file {path} is missing: reinstall or download the model again")
-    if path.stat().st_size != file.bytes or _sha256(path) != file.sha256:
+    if path.stat().st_size != file.bytes or sha256_of(path) != file.sha256:
         raise ModelError(
             f"model file {path} differs from its card: reinstall or download the model again"
         )
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, 64 hexadecimal digits."""
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         while block := stream.read(HASHED_AT_ONCE):

@@ -8,12 +8,15 @@ import numpy as np
 
 from localrag.errors import ModelError
 from localrag.inference.batching import pad, plan_batches
+from localrag.inference.card import PLAIN_SIGMOID
 from localrag.inference.session import Session
 from localrag.inference.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from localrag.inference.card import Calibration, ModelCard
     from localrag.inference.protocols import FloatArray
@@ -33,15 +36,15 @@ class CrossEncoder:
     """
 
     def __init__(self, card: ModelCard, directory: Path, *, threads: int | None = None) -> None:
-        if card.calibration is None:
+        if card.kind != "cross-encoder":
             raise ModelError(f"{card.name} is a {card.kind}: give a cross-encoder to rerank with")
         self.card = card
         self.name = card.name
         self._directory = directory
         self.fingerprint = card.fingerprint
-        self._calibration = card.calibration
+        self._calibration = card.calibration or PLAIN_SIGMOID
         self._tokenizer = Tokenizer(directory / card.tokenizer)
-        self._session = Session(directory / card.model, threads=threads)
+        self._session = Session(directory / card.model, threads=threads, output=card.output)
 
     def relevance(self, query: str, passages: Sequence[str]) -> FloatArray:
         """Return the probability that each passage answers the query, shape (passages,).
@@ -60,10 +63,13 @@ class CrossEncoder:
             ModelError: the model fails, or returns what is not a number.
         """
         inputs = self._inputs(query, passages)
+        second = self._tokenizer.second_start(self._kept(query)) if inputs else None
         scores = np.empty(len(inputs), np.float32)
         for batch in plan_batches([len(tokens) for tokens in inputs]):
             ids, mask = pad([inputs[member] for member in batch.members])
-            scores[list(batch.members)] = self._session.run(ids, mask).reshape(-1)
+            scores[list(batch.members)] = self._one_each(
+                self._session.run(ids, mask, token_types(mask, second)), len(batch.members)
+            )
         if not np.isfinite(scores).all():
             raise ModelError(
                 f"{self.card.name} returned a score that is not a number: reinstall the model"
@@ -86,9 +92,21 @@ class CrossEncoder:
         """Release the session's memory; a later call loads it again."""
         self._session.close()
 
+    def _one_each(self, output: FloatArray, passages: int) -> FloatArray:
+        if output.size != passages:
+            raise ModelError(
+                f"{self.card.name} returned an output of shape {output.shape} for {passages} "
+                "passages: a cross-encoder must return one score for each; name the right output "
+                "in the card, or use another model"
+            )
+        return output.reshape(-1)
+
+    def _kept(self, query: str) -> str:
+        return self._tokenizer.cut(self.card.query_prefix + query, self.card.max_tokens // 2)
+
     def _inputs(self, query: str, passages: Sequence[str]) -> list[list[int]]:
         limit = self.card.max_tokens
-        kept = self._tokenizer.cut(self.card.query_prefix + query, limit // 2)
+        kept = self._kept(query)
         whole = [self.card.passage_prefix + passage for passage in passages]
         inputs = self._tokenizer.encode_pairs(kept, whole)
         for position, tokens in enumerate(inputs):
@@ -100,6 +118,15 @@ class CrossEncoder:
         around = len(self._tokenizer.encode_pairs(query, [""])[0])
         start = self._tokenizer.cut(passage, self.card.max_tokens - around)
         return self._tokenizer.encode_pairs(query, [start])[0]
+
+
+def token_types(mask: NDArray[np.int64], second: int | None) -> NDArray[np.int64] | None:
+    """Return 1 for the tokens from position `second` on, shape of `mask`; None without types."""
+    if second is None:
+        return None
+    types = mask.copy()
+    types[:, :second] = 0
+    return types
 
 
 def calibrate(logits: FloatArray, calibration: Calibration) -> FloatArray:

@@ -30,12 +30,16 @@ class Session:
     Args:
         path: the ONNX file; files it refers to lie beside it.
         threads: number of threads for one call; the usable physical cores when None.
+        output: name of the output to return; the model's first when None.
 
     Threads can share a session: it is built once, and runs of it are independent.
     """
 
-    def __init__(self, path: Path, *, threads: int | None = None) -> None:
+    def __init__(
+        self, path: Path, *, threads: int | None = None, output: str | None = None
+    ) -> None:
         self._path = path
+        self._output = output
         self._threads = threads
         self._lock = threading.Lock()
         self._session: Any = None
@@ -49,17 +53,35 @@ class Session:
         with self._lock:
             self._session = None
 
-    def run(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> FloatArray:
-        """Return the model's first output for arrays of shape (batch, tokens).
+    def run(
+        self,
+        ids: NDArray[np.int64],
+        mask: NDArray[np.int64],
+        types: NDArray[np.int64] | None = None,
+    ) -> FloatArray:
+        """Return the model's output for arrays of shape (batch, tokens).
+
+        Of the inputs that models of this kind have, it gets those it asks for.
+
+        Args:
+            ids: token ids.
+            mask: 1 where there is a token.
+            types: which text of a pair a token belongs to; all of the first when None.
 
         Raises:
             ModelError: the model cannot be loaded or fails.
         """
         session = self._loaded()
-        feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        feed = {
+            "input_ids": ids,
+            "attention_mask": mask,
+            "token_type_ids": np.zeros_like(ids) if types is None else types,
+            "position_ids": np.broadcast_to(np.arange(ids.shape[1], dtype=np.int64), ids.shape),
+        }
         wanted = {item.name: feed[item.name] for item in session.get_inputs() if item.name in feed}
+        names = None if self._output is None else [self._output]
         try:
-            output: FloatArray = session.run(None, wanted)[0]
+            output: FloatArray = session.run(names, wanted)[0]
         except Exception as error:  # the runtime has no common base for its errors
             raise ModelError(
                 f"the model {self._path.name} failed: {error}: check its card, or use another model"

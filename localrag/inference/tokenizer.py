@@ -65,6 +65,14 @@ class Tokenizer:
         pairs = [(head, legal_text(second)) for second in seconds]
         return [encoding.ids for encoding in self._library_tokenizer().encode_batch_fast(pairs)]
 
+    def second_start(self, first: str) -> int | None:
+        """Return where the tokens of the second type begin in a pair with `first`.
+
+        None where the model was not taught to tell the texts of a pair by their types.
+        """
+        types = self._library_tokenizer().encode(legal_text(first), "").type_ids
+        return types.index(1) if 1 in types else None
+
     def count(self, text: str) -> int:
         """Return the number of tokens of `text`, without special tokens."""
         return len(self._without_special(text))
@@ -125,8 +133,12 @@ def _read(path: str) -> Any:  # noqa: ANN401 - as above
     from tokenizers import Tokenizer as LibraryTokenizer  # noqa: PLC0415 - only where it is used
 
     try:
-        return LibraryTokenizer.from_file(path)
+        tokenizer = LibraryTokenizer.from_file(path)
     except Exception as error:  # the library raises bare Exception
         raise ModelError(
             f"cannot read the tokenizer {path}: {error}: reinstall or download the model again"
         ) from error
+    # Many published files cut at 128 tokens and fill up to as many; both would go unnoticed.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer

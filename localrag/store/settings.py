@@ -1,4 +1,4 @@
-"""Small named values kept in the file: the fingerprint and the chunk sizes."""
+"""Small named values kept in the file: the fingerprint, the chunk sizes, the models' names."""
 
 from __future__ import annotations
 

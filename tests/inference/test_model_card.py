@@ -43,7 +43,7 @@ def test_card_holds_the_facts_and_defaults(family: Path) -> None:
         ("bi-encoder", {"model": "../model.onnx"}, "model"),
         ("bi-encoder", {"model": "/model.onnx"}, "model"),
         ("bi-encoder", {"files": []}, "files"),
-        ("cross-encoder", {"calibration": None}, "calibration"),
+        ("bi-encoder", {"output": ""}, "output"),
         ("cross-encoder", {"calibration": {"scale": -1, "bias": 0}}, "scale"),
         ("cross-encoder", {"dimensions": 3, "pooling": "mean"}, "dimensions and pooling"),
         ("cross-encoder", {"kind": "oracle"}, "kind"),
@@ -54,6 +54,25 @@ def test_a_wrong_card_is_refused_by_name_of_the_field(
 ) -> None:
     with pytest.raises(ModelError, match=word):
         load_card(changed(family, kind, **values))
+
+
+def test_a_cross_encoder_needs_no_calibration(family: Path) -> None:
+    assert load_card(changed(family, "cross-encoder", calibration=None)).calibration is None
+
+
+@pytest.mark.parametrize("pooling", ["mean", "first", "last", "none"])
+def test_every_pooling_can_be_named(family: Path, pooling: str) -> None:
+    assert load_card(changed(family, pooling=pooling)).pooling == pooling
+
+
+def test_a_card_without_its_files_says_who_fills_them_in(family: Path) -> None:
+    with pytest.raises(ModelError, match=r"localrag models add .* fills in"):
+        load_card(changed(family, files=None))
+
+
+def test_the_length_of_a_model_is_that_of_its_files(family: Path) -> None:
+    lengths = [(family / name).stat().st_size for name in ("model.onnx", "tokenizer.json")]
+    assert load_card(family / "bi-encoder.json").bytes == sum(lengths)
 
 
 def test_a_missing_card_says_what_to_give(tmp_path: Path) -> None:
@@ -79,9 +98,10 @@ def test_fingerprint_changes_with_what_changes_the_vectors(family: Path) -> None
         {"passage_prefix": "p "},
         {"pooling": "first"},
         {"normalize": False},
+        {"output": "sentence"},
     ]
     prints = {card.fingerprint, *(load_card(changed(family, **one)).fingerprint for one in other)}
-    assert len(prints) == 5
+    assert len(prints) == 6
     assert len(card.fingerprint) == 16
 
 

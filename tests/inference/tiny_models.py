@@ -28,9 +28,16 @@ class WordSession:
         self.dimensions = dimensions
         self.shapes: list[tuple[int, ...]] = []
         self.result: NDArray[np.float32] | None = None
+        self.types: NDArray[np.int64] | None = None
         self.loaded = 0
 
-    def run(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+    def run(
+        self,
+        ids: NDArray[np.int64],
+        mask: NDArray[np.int64],
+        types: NDArray[np.int64] | None = None,
+    ) -> NDArray[np.float32]:
+        self.types = types
         self.shapes.append(ids.shape)
         if self.result is not None:
             return self.result
@@ -73,18 +80,31 @@ def listed(directory: Path) -> list[dict[str, object]]:
     ]
 
 
-def make_family(tmp_path: Path) -> Path:
-    """Fill a directory with a tokenizer, cards, and files that are no models; return it."""
+def make_tokenizer(folder: Path, *, types: bool = False, cut: int | None = None) -> None:
+    """Write `tokenizer.json`.
+
+    With `types` it tells the texts of a pair apart, as BERT's does; with `cut` it cuts texts to as
+    many tokens and fills them up to as many, as that of all-MiniLM-L6-v2 does.
+    """
+    second = 1 if types else 0
     tokenizer = LibraryTokenizer(
         WordLevel({word: number for number, word in enumerate(WORDS)}, unk_token=WORDS[0])
     )
     tokenizer.pre_tokenizer = WhitespaceSplit()
     tokenizer.post_processor = TemplateProcessing(
         single="<s> $A </s>",
-        pair="<s> $A </s> </s> $B </s>",
+        pair=f"<s> $A </s> </s>:{second} $B:{second} </s>:{second}",
         special_tokens=[("<s>", 1), ("</s>", 2)],
     )
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    if cut is not None:
+        tokenizer.enable_truncation(cut)
+        tokenizer.enable_padding(length=cut)
+    tokenizer.save(str(folder / "tokenizer.json"))
+
+
+def make_family(tmp_path: Path) -> Path:
+    """Fill a directory with a tokenizer, cards, and files that are no models; return it."""
+    make_tokenizer(tmp_path)
     (tmp_path / "model.onnx").write_bytes(b"not a model")
     for kind in ("bi-encoder", "cross-encoder"):
         card = facts(kind) | {"files": listed(tmp_path)}

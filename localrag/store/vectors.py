@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from localrag.errors import RemoteError
 from localrag.records import Candidate
 from localrag.store.schema import vectors_table
 
@@ -20,7 +22,9 @@ __all__ = [
     "create_vectors",
     "delete_vectors",
     "insert_vectors",
+    "require_dimensions",
     "search_vectors",
+    "vector_dimensions",
     "vectors_by_hash",
 ]
 
@@ -31,6 +35,30 @@ MAX_K: Final = 4_096
 def create_vectors(connection: apsw.Connection, dimensions: int) -> None:
     """Create the table, unless it is there."""
     connection.execute(vectors_table(dimensions))
+
+
+def vector_dimensions(connection: apsw.Connection) -> int:
+    """Return the length of the file's vectors."""
+    sql = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'chunk_vectors'").get
+    found = re.search(r"float\[(\d+)\]", str(sql))
+    return int(found[1]) if found else 0
+
+
+def require_dimensions(connection: apsw.Connection, dimensions: int) -> None:
+    """Check that a model's vectors are as long as the file's.
+
+    A local model's always are, or its fingerprint would differ. A server may run another one today.
+
+    Raises:
+        RemoteError: they are not.
+    """
+    stored = vector_dimensions(connection)
+    if dimensions != stored:
+        raise RemoteError(
+            f"The model returns {dimensions} dimensions and the file's vectors have {stored}: the "
+            "server now runs another model under that name. Let it run the former one, or make "
+            "the vectors anew: localrag reembed --model NAME"
+        )
 
 
 def insert_vectors(

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
+import threading
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from localrag.answer.extract import Extract, compose
-from localrag.chunking.structural import CHUNKER_VERSION
+from localrag.answer.extract import Extract, answer_text
 from localrag.config import Settings
 from localrag.errors import (
-    FingerprintError,
     KnowledgeBaseError,
     LocalragError,
     NotAKnowledgeBaseError,
     SettingsError,
 )
 from localrag.inference.load import load_embedder, load_reranker
+from localrag.ingest.fingerprint import fingerprint_of, model_name, require_fingerprint
 from localrag.ingest.pipeline import sync
+from localrag.ingest.reembed import dry_run as plan_reembedding
+from localrag.ingest.reembed import reembed
 from localrag.records import Answer, SearchResult, Status
 from localrag.search.pipeline import Plan, hits, search_stages
 from localrag.search.run import run_stages
@@ -29,15 +32,15 @@ from localrag.store.settings import all_settings, get_setting, set_setting
 from localrag.store.status import read_status, verify
 from localrag.store.traces import fetch_trace, insert_trace, last_trace_id
 from localrag.store.vectors import create_vectors
-from localrag.text.analysis import ANALYSER_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
 
     from localrag.inference.protocols import Embedder, Reranker
     from localrag.records import (
         ProgressCallback,
+        ReembedReport,
         SearchState,
         Skipped,
         Stage,
@@ -48,7 +51,7 @@ if TYPE_CHECKING:
     from localrag.search.pipeline import Mode
     from localrag.store.documents import DocumentRow
 
-__all__ = ["KnowledgeBase"]
+__all__ = ["KnowledgeBase", "reembed_file"]
 
 
 class KnowledgeBase:
@@ -83,6 +86,7 @@ class KnowledgeBase:
         self.embedder: Embedder = embedder or load_embedder()
         self.reranker: Reranker = reranker or load_reranker()
         self.database = Database(path, read_only=read_only)
+        self._exchange = threading.Lock()
         try:
             self._check_fingerprint()
             self.settings = self._stored_sizes(settings or Settings())
@@ -145,6 +149,51 @@ class KnowledgeBase:
             cancelled=cancelled,
         )
 
+    def reembed(
+        self,
+        embedder: Embedder,
+        *,
+        dry_run: bool = False,
+        progress: ProgressCallback | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> ReembedReport:
+        """Change the file, and this object, over to another bi-encoder.
+
+        Searches go on with the former vectors until all new ones are there; one transaction then
+        exchanges them. What an interrupted run has embedded is used by the next.
+
+        Args:
+            embedder: the bi-encoder to change over to.
+            dry_run: only check and count; write nothing.
+            progress: called after each batch, `done` being the texts that have their vector.
+            cancelled: asked before each batch; when true, the run stops.
+
+        Raises:
+            ModelError: the model reads fewer tokens than a chunk of the file has, or fails.
+            BusyError: another process is indexing into this file.
+            ReadOnlyError: the file is open read-only.
+            Cancelled: `cancelled` returned true; what was embedded is kept.
+        """
+        if dry_run:
+            with self.database.reading():
+                return plan_reembedding(self.database, embedder)
+        return reembed(
+            self.database,
+            embedder,
+            progress=progress,
+            cancelled=cancelled,
+            swapping=self._exchanging(embedder),
+        )
+
+    @contextmanager
+    def _exchanging(self, embedder: Embedder) -> Iterator[None]:
+        """Let no search begin between the commit of new vectors and the use of their model."""
+        with self._exchange:
+            yield
+            former, self.embedder = self.embedder, embedder
+        if former is not embedder:
+            former.close()
+
     # Reading
 
     def search(
@@ -170,7 +219,7 @@ class KnowledgeBase:
             SettingsError: `mode` is none of the three, or a number is too small.
         """
         plan = Plan(mode=mode, rerank=rerank, limit=limit, neighbours=context)
-        state, trace = self._run(self._search_stages(plan), query)
+        state, trace = self._run(plan, query)
         return SearchResult(state.query, hits(state), trace)
 
     def ask(self, question: str, *, mode: Mode = "hybrid", rerank: bool = True) -> Answer:
@@ -193,10 +242,10 @@ class KnowledgeBase:
             min_relevance=self.settings.min_relevance,
             limit=self.settings.answer_sentences,
         )
-        state, trace = self._run((*self._search_stages(plan), extract), question)
+        state, trace = self._run(plan, question, extract)
         return Answer(
             question=state.query,
-            text=compose(state.sentences),
+            text=answer_text(state),
             found=bool(state.sentences),
             citations=state.sentences,
             trace=trace,
@@ -240,10 +289,15 @@ class KnowledgeBase:
             self.database.connection, self.embedder, self.reranker, self.settings, plan
         )
 
-    def _run(self, stages: tuple[Stage, ...], query: str) -> tuple[SearchState, Trace]:
+    def _run(self, plan: Plan, query: str, *last: Stage) -> tuple[SearchState, Trace]:
         # Half a surrogate pair cannot be stored or tokenised; everything else is left as it is.
         legal = query.encode("utf-8", "replace").decode("utf-8")
-        with self.database.reading():
+        # One snapshot for all stages: the vectors stay those of the model that embeds the query,
+        # though the file is changed over to another one meanwhile.
+        with self.database.reading() as connection, connection:
+            with self._exchange:
+                require_fingerprint(connection, self.embedder, self.database.path.name)
+                stages = (*self._search_stages(plan), *last)
             state, trace = run_stages(stages, legal)
         return state, self._keep(trace)
 
@@ -257,26 +311,14 @@ class KnowledgeBase:
         except KnowledgeBaseError:
             return trace
 
-    def _fingerprint(self) -> str:
-        return f"{self.embedder.fingerprint} analyser-{ANALYSER_VERSION} chunker-{CHUNKER_VERSION}"
-
     def _check_fingerprint(self) -> None:
         with self.database.reading() as connection:
             stored = get_setting(connection, "fingerprint")
+            require_fingerprint(connection, self.embedder, self.database.path.name)
         if stored is None and self.database.read_only:
             raise NotAKnowledgeBaseError(
                 f"{self.database.path} is empty. Fill it first: localrag index FOLDER "
                 f"--db {self.database.path}"
-            )
-        current = self._fingerprint()
-        if stored is not None and stored != current:
-            raise FingerprintError(
-                f"{self.database.path.name} was made with another model or another version of the "
-                "text analysis; searching it with this one would give wrong results. Use the "
-                "model it was made with, or index the documents again into a new file: "
-                "localrag index FOLDER --db NEW.db",
-                stored=stored,
-                current=current,
             )
 
     def _stored_sizes(self, settings: Settings) -> Settings:
@@ -301,11 +343,42 @@ class KnowledgeBase:
         with self.database.reading() as connection:
             if get_setting(connection, "fingerprint") is not None:
                 return
+        dimensions = self.embedder.dimensions  # of a remote model: nobody waits for its answer
         with self.database.atomic() as connection:
-            create_vectors(connection, self.embedder.dimensions)
-            set_setting(connection, "fingerprint", self._fingerprint())
+            create_vectors(connection, dimensions)
+            set_setting(connection, "fingerprint", fingerprint_of(self.embedder))
+            set_setting(connection, "model", model_name(self.embedder))
             for name in CHUNK_SIZES:
                 set_setting(connection, name, str(getattr(self.settings, name)))
+
+
+def reembed_file(
+    path: str | os.PathLike[str],
+    embedder: Embedder,
+    *,
+    dry_run: bool = False,
+    progress: ProgressCallback | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> ReembedReport:
+    """Change a file over to `embedder`, whose former model need not be here any more.
+
+    Arguments and errors are those of `KnowledgeBase.reembed`.
+
+    Raises:
+        KnowledgeBaseError: there is no such file, or it cannot be opened.
+    """
+    if not Path(path).exists():
+        raise KnowledgeBaseError(
+            f"{path} does not exist. Make it first: localrag index FOLDER --db {path}"
+        )
+    database = Database(path, read_only=dry_run)
+    try:
+        if dry_run:
+            with database.reading():
+                return plan_reembedding(database, embedder)
+        return reembed(database, embedder, progress=progress, cancelled=cancelled)
+    finally:
+        database.close()
 
 
 CHUNK_SIZES = ("chunk_tokens", "overlap_tokens")

@@ -448,7 +448,7 @@ class ReembedReport:
     tokens: int
     """Of those texts, in the new model's own count."""
     bytes: int
-    """Room that the new vectors take beside the old ones until the exchange."""
+    """Room that the new vectors take beside the old ones."""
     swapped: bool
     """Whether searches use the new vectors from now on: not after a dry run."""
     seconds: float

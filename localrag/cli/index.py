@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from localrag.cli.options import database_option, json_option
+from localrag.cli.options import database_option, json_option, model_option
 from localrag.cli.output import print_json, shown_path
 from localrag.errors import Cancelled
 
@@ -27,6 +27,7 @@ __all__ = ["index"]
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @database_option
+@model_option
 @click.option(
     "--chunk-tokens",
     type=int,
@@ -42,6 +43,7 @@ __all__ = ["index"]
 def index(  # noqa: PLR0913 - click hands over each option by name
     paths: tuple[Path, ...],
     database: Path,
+    model: str | None,
     chunk_tokens: int | None,
     overlap_tokens: int | None,
     *,
@@ -55,6 +57,7 @@ def index(  # noqa: PLR0913 - click hands over each option by name
     is gone is removed. Ctrl-C leaves a valid knowledge base: run the same command to go on.
     """
     from localrag.config import make_settings  # noqa: PLC0415 - keeps --help light
+    from localrag.inference.load import open_embedder  # noqa: PLC0415
     from localrag.knowledge_base import KnowledgeBase  # noqa: PLC0415
 
     for path in paths:
@@ -62,7 +65,11 @@ def index(  # noqa: PLR0913 - click hands over each option by name
             raise click.UsageError(f"'{path}' does not exist. Check the path and run it again.")
     sizes = {"chunk_tokens": chunk_tokens, "overlap_tokens": overlap_tokens}
     settings = make_settings(**{key: size for key, size in sizes.items() if size is not None})
-    with KnowledgeBase(database, settings=settings) as kb, progress_bar(hidden=quiet) as progress:
+    embedder = open_embedder(model) if model else None
+    with (
+        KnowledgeBase(database, settings=settings, embedder=embedder) as kb,
+        progress_bar(hidden=quiet) as progress,
+    ):
         try:
             report = kb.sync(*paths, progress=progress)
         except KeyboardInterrupt:
@@ -76,8 +83,8 @@ def index(  # noqa: PLR0913 - click hands over each option by name
 
 
 @contextmanager
-def progress_bar(*, hidden: bool) -> Iterator[ProgressCallback | None]:
-    """Show files done, rate and time left on standard error, if that is a terminal."""
+def progress_bar(*, hidden: bool, doing: str = "Indexing") -> Iterator[ProgressCallback | None]:
+    """Show what is done, rate and time left on standard error, if that is a terminal."""
     if hidden or not sys.stderr.isatty():
         yield None
         return
@@ -85,7 +92,7 @@ def progress_bar(*, hidden: bool) -> Iterator[ProgressCallback | None]:
     from rich.console import Console  # noqa: PLC0415 - only an interactive run needs it
 
     columns = (
-        rich_progress.TextColumn("Indexing"),
+        rich_progress.TextColumn(doing),
         rich_progress.BarColumn(),
         rich_progress.MofNCompleteColumn(),
         rich_progress.TextColumn("{task.fields[rate]}"),

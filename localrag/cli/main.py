@@ -15,6 +15,7 @@ from localrag import __version__
 from localrag.cli.ask import ask
 from localrag.cli.doctor import doctor
 from localrag.cli.index import index
+from localrag.cli.reembed import reembed
 from localrag.cli.search import search
 from localrag.cli.status import status
 from localrag.cli.trace import trace
@@ -68,7 +69,7 @@ def cli(ctx: click.Context) -> None:
         ctx.color = False
 
 
-for command in (index, search, ask, trace, status, doctor):
+for command in (index, search, ask, trace, status, reembed, doctor):
     cli.add_command(command)
 
 

@@ -21,8 +21,10 @@ __all__ = [
     "explain_option",
     "json_option",
     "mode_option",
+    "model_option",
     "open_for_reading",
     "rerank_option",
+    "reranker_option",
 ]
 
 EXIT_NOTHING_FOUND = 3
@@ -56,17 +58,34 @@ rerank_option: Callable[[Command], Command] = click.option(
     show_default=True,
     help="Have a second model, the cross-encoder, read the best candidates and order them.",
 )
+model_option: Callable[[Command], Command] = click.option(
+    "--model",
+    envvar="LOCALRAG_MODEL",
+    show_envvar=True,
+    help="Bi-encoder of the file: a name, a folder, a card, or http://HOST/v1#MODEL. Unless given, "
+    "the one that ships.",
+)
+reranker_option: Callable[[Command], Command] = click.option(
+    "--reranker",
+    envvar="LOCALRAG_RERANKER",
+    show_envvar=True,
+    help="Cross-encoder to rerank with, named like --model. Unless given, the one that ships.",
+)
 explain_option: Callable[[Command], Command] = click.option(
     "--explain", is_flag=True, help="Also show what every stage let through."
 )
 
 
-def open_for_reading(path: Path) -> KnowledgeBase:
+def open_for_reading(
+    path: Path, model: str | None = None, reranker: str | None = None
+) -> KnowledgeBase:
     """Open an existing file; read-only where it may not be written.
 
     Raises:
         KnowledgeBaseError: there is no such file: a search must not make an empty one.
+        ModelError: there is no such model.
     """
+    from localrag.inference.load import open_embedder, open_reranker  # noqa: PLC0415
     from localrag.knowledge_base import KnowledgeBase  # noqa: PLC0415 - keeps --help light
 
     if not path.exists():
@@ -74,4 +93,9 @@ def open_for_reading(path: Path) -> KnowledgeBase:
             f"{path} does not exist. Make it first: localrag index FOLDER --db {path}"
         )
     writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
-    return KnowledgeBase(path, read_only=not writable)
+    return KnowledgeBase(
+        path,
+        read_only=not writable,
+        embedder=open_embedder(model) if model else None,
+        reranker=open_reranker(reranker) if reranker else None,
+    )

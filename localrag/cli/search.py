@@ -12,12 +12,15 @@ from localrag.cli.options import (
     explain_option,
     json_option,
     mode_option,
+    model_option,
     open_for_reading,
     rerank_option,
+    reranker_option,
 )
 from localrag.cli.output import (
     hit_json,
     plain,
+    print_failures,
     print_json,
     print_trace,
     shorten,
@@ -55,6 +58,8 @@ __all__ = ["search"]
     help="Chunks before and after each hit that are shown with it.",
 )
 @click.option("--full", is_flag=True, help="Show whole texts instead of their beginnings.")
+@model_option
+@reranker_option
 @explain_option
 @json_option
 @click.pass_context
@@ -67,6 +72,8 @@ def search(  # noqa: PLR0913 - click hands over each option by name
     mode: Mode,
     context: int,
     rerank: bool,
+    model: str | None,
+    reranker: str | None,
     full: bool,
     explain: bool,
     as_json: bool,
@@ -75,9 +82,10 @@ def search(  # noqa: PLR0913 - click hands over each option by name
 
     QUERY is a question, some words, a name: any text is legal.
     """
-    with open_for_reading(database) as kb:
+    with open_for_reading(database, model, reranker) as kb:
         result = kb.search(query, limit=limit, mode=mode, rerank=rerank, context=context)
         chunks = kb.chunks(result.trace.chunk_ids) if explain else {}
+    print_failures(result.trace)
     if as_json:
         print_json(
             result_json(result) | ({"trace": trace_json(result.trace, chunks)} if explain else {})

@@ -21,7 +21,6 @@ from itertools import count
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from localrag import __version__
 from localrag.errors import RemoteError
 
 if TYPE_CHECKING:
@@ -122,8 +121,8 @@ class JsonClient:
     # One try
 
     def _once(self, path: str, payload: bytes, patience: Patience, deadline: float) -> object:
-        connection, reused = self._connection(patience, deadline)
         headers = self._headers()
+        connection, reused = self._connection(patience, deadline)
         with _cut_off_at(connection, deadline) as expired:
             try:
                 connection.request("POST", self._parts.path + path, payload, headers)
@@ -176,7 +175,7 @@ class JsonClient:
             "Content-Type": "application/json",
             "Accept": "application/json",
             "Accept-Encoding": "identity",
-            "User-Agent": f"localrag/{__version__}",
+            "User-Agent": "localrag",
         }
         key = self._key()
         if key:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from localrag.inference.protocols import FloatArray
     from localrag.inference.remote_card import RemoteCard
 
@@ -158,9 +160,10 @@ def read_vectors(answer: object, texts: int, dimensions: int | None) -> FloatArr
         raise ValueError("vectors of different lengths")
     if dimensions is not None and lengths != {dimensions}:
         raise ValueError(f"{lengths.pop()} dimensions instead of {dimensions}")
-    vectors = np.empty((texts, lengths.pop()), np.float32)
+    vectors = np.empty((texts, lengths.pop()), np.float64)  # no number overflows before its check
     vectors[_order([item.index for item in items])] = rows
-    norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.isfinite(norms).all() or not norms.all():
         raise ValueError("a vector that is zero or not finite")
     return np.asarray(vectors / norms, np.float32)
@@ -176,10 +179,10 @@ def _order(indices: Sequence[int | None]) -> list[int]:
     return told
 
 
-def _numbers(embedding: list[float] | str) -> FloatArray:
+def _numbers(embedding: list[float] | str) -> NDArray[np.floating]:
     if isinstance(embedding, str):
         try:
             return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4")
         except (binascii.Error, ValueError):
             raise ValueError("a vector that is not the base64 of float32 numbers") from None
-    return np.array(embedding, np.float32)
+    return np.array(embedding, np.float64)

@@ -23,6 +23,7 @@ __all__ = [
     "delete_vectors",
     "insert_vectors",
     "require_dimensions",
+    "require_unit",
     "search_vectors",
     "vector_dimensions",
     "vectors_by_hash",
@@ -70,12 +71,18 @@ def insert_vectors(
         ValueError: a vector is not finite or not of length one; vec0 would take it and every
             later search would be wrong.
     """
-    if len(ids) and not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
-        raise ValueError("Vectors must be finite and of length one.")
+    if len(ids):
+        require_unit(vectors)
     connection.executemany(
         "INSERT INTO chunk_vectors(chunk_id, embedding) VALUES(?, ?)",
         [(id_, vector.tobytes()) for id_, vector in zip(ids, vectors, strict=True)],
     )
+
+
+def require_unit(vectors: NDArray[np.float32]) -> None:
+    """Raise ValueError unless all rows, shape (n, dimensions), are finite and of length one."""
+    if not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
+        raise ValueError("Vectors must be finite and of length one.")
 
 
 def delete_vectors(connection: apsw.Connection, ids: Iterable[int]) -> None:

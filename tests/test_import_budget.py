@@ -45,7 +45,9 @@ def test_records_and_errors_can_be_used_without_the_engine() -> None:
     assert loaded_after("import localrag; localrag.Answer; localrag.LocalragError") == []
 
 
-@pytest.mark.parametrize("command", [None, "index", "search", "ask", "trace", "status", "doctor"])
+@pytest.mark.parametrize(
+    "command", [None, "index", "search", "ask", "trace", "status", "reembed", "doctor"]
+)
 def test_help_is_shown_without_the_engine(command: str | None) -> None:
     arguments = ["localrag", *([command] if command else []), "--help"]
     assert loaded_after(HELP.format(arguments=arguments)) == []

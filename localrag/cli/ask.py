@@ -86,6 +86,7 @@ def answer_json(answer: Answer) -> dict[str, object]:
         "found": answer.found,
         "citations": [citation_json(citation) for citation in answer.citations],
         "trace_id": answer.trace.id,
+        "warnings": list(answer.trace.failures),
     }
 
 

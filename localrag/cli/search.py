@@ -107,6 +107,7 @@ def result_json(result: SearchResult) -> dict[str, object]:
         "query": result.query,
         "trace_id": result.trace.id,
         "hits": [hit_json(hit) for hit in result],
+        "warnings": list(result.trace.failures),
     }
 
 

@@ -40,7 +40,7 @@ def generate(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in an empty folder, with the exact fake models."""
     for module in (knowledge_base, load):
-        monkeypatch.setattr(module, "load_embedder", FakeEmbedder)
+        monkeypatch.setattr(module, "load_embedder", lambda _=None: FakeEmbedder())
         monkeypatch.setattr(module, "load_reranker", FakeReranker)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LOCALRAG_DB", raising=False)

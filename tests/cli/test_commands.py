@@ -332,7 +332,7 @@ def test_search_without_the_reranker_shows_no_relevance(base: Path) -> None:
 
 def test_search_as_json(base: Path) -> None:
     found = parsed("search", QUESTION, "--limit", "2")
-    assert list(found) == ["query", "trace_id", "hits"]
+    assert list(found) == ["query", "trace_id", "hits", "warnings"]
     assert found["query"] == QUESTION
     assert found["trace_id"] == 1
     hit, second = found["hits"]
@@ -426,7 +426,7 @@ def test_ask_shows_the_answer_and_where_it_stands(base: Path) -> None:
 
 def test_ask_as_json(base: Path) -> None:
     found = parsed("ask", QUESTION)
-    assert list(found) == ["question", "answer", "found", "citations", "trace_id"]
+    assert list(found) == ["question", "answer", "found", "citations", "trace_id", "warnings"]
     assert found["question"] == QUESTION
     assert found["answer"] == "Keys are rotated every month. [1]"
     assert found["found"] is True

@@ -71,6 +71,7 @@ class KnowledgeBase:
         NotAKnowledgeBaseError: the file is something else, or damaged.
         SettingsError: other chunk sizes are asked for than the file was made with.
         FingerprintError: its vectors were made with another model or analysis.
+        RemoteError: a new file is to be made with a model on a server that cannot be asked.
         KnowledgeBaseError: it cannot be opened.
     """
 
@@ -85,6 +86,10 @@ class KnowledgeBase:
     ) -> None:
         self.embedder: Embedder = embedder or load_embedder()
         self.reranker: Reranker = reranker or load_reranker()
+        if not read_only and not Path(path).exists():
+            _ = (
+                self.embedder.dimensions
+            )  # a server that cannot be asked leaves no empty file behind
         self.database = Database(path, read_only=read_only)
         self._exchange = threading.Lock()
         try:
@@ -93,7 +98,7 @@ class KnowledgeBase:
             if not read_only:
                 self._prepare()
         except BaseException:
-            self.database.close()
+            self.close()
             raise
 
     def __enter__(self) -> Self:

@@ -204,6 +204,14 @@ def test_a_server_that_stops_while_indexing_keeps_what_was_finished(
     assert run("index", "docs", *model).stdout.startswith("1 added, 2 unchanged\n")
 
 
+def test_a_server_that_cannot_be_asked_leaves_no_empty_file_behind(
+    server: Server, broken: Broken
+) -> None:
+    broken.left = 0
+    assert "out of memory" in run("index", "docs", "--model", named(server), code=1).stderr
+    assert not Path("localrag.db").exists()
+
+
 def test_another_model_on_the_server_is_noticed_by_its_dimensions(
     server: Server, broken: Broken
 ) -> None:

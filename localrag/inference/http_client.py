@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from itertools import count
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -102,7 +101,9 @@ class JsonClient:
         """
         payload = json.dumps(body).encode()
         deadline = time.monotonic() + patience.total
-        for attempt in count(1):
+        attempt = 0
+        while True:
+            attempt += 1
             try:
                 return self._once(path, payload, patience, deadline)
             except _TemporaryError as failure:
@@ -110,7 +111,6 @@ class JsonClient:
                 if attempt >= patience.attempts or time.monotonic() + wait >= deadline:
                     raise self._given_up(path, failure, attempt) from failure
                 self._sleep(wait)
-        raise AssertionError  # count() does not end
 
     def close(self) -> None:
         """Close the connections; a later request opens new ones."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from localrag.records import passage_text
 from localrag.store.schema import REEMBEDDED
 from localrag.store.settings import delete_setting, get_setting, set_setting
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import apsw
-    import numpy as np
     from numpy.typing import NDArray
 
 __all__ = [
@@ -111,8 +112,7 @@ def stage_vectors(connection: apsw.Connection, vectors: Mapping[str, NDArray[np.
     Raises:
         ValueError: a vector is not finite or not of length one.
     """
-    for vector in vectors.values():
-        require_unit(vector[None])
+    require_unit(np.stack(list(vectors.values())))
     connection.executemany(
         "INSERT OR REPLACE INTO reembedded(content_hash, embedding) VALUES(?, ?)",
         [(content_hash, vector.tobytes()) for content_hash, vector in vectors.items()],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -173,16 +173,21 @@ def test_a_document_written_past_the_lock_is_embedded_before_the_exchange(
 ) -> None:
     """As when a program of another version, or of somebody's own, writes meanwhile."""
     write_files(folder, {"late.md": text(8, "late")})
+    exchange = reembed_module._Run.exchange
+    outcomes: list[bool] = []
+
+    def late_exchange(run: reembed_module._Run, swapping: Any) -> bool:
+        if not outcomes:
+            with monkeypatch.context() as patched:
+                patched.setattr(Database, "sole_writer", lambda _: writer.database.reading())
+                writer.sync(folder)
+        outcomes.append(exchange(run, swapping))
+        return outcomes[-1]
+
+    monkeypatch.setattr(reembed_module._Run, "exchange", late_exchange)
     with open_base(path) as writer:
-        late: list[object] = []
-
-        def progress(now: Progress) -> None:
-            if now.done == now.total and not late:
-                with monkeypatch.context() as patched:
-                    patched.setattr(Database, "sole_writer", lambda _: writer.database.reading())
-                    late.append(writer.sync(folder))
-
-        report = reembed_file(path, FakeEmbedder(NEW), progress=progress)
+        report = reembed_file(path, FakeEmbedder(NEW))
+    assert outcomes == [False, True]
     assert report.embedded == report.texts == 28
     with open_new(path) as kb:
         assert kb.verify() == []

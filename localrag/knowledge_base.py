@@ -86,12 +86,14 @@ class KnowledgeBase:
     ) -> None:
         self.embedder: Embedder = embedder or load_embedder()
         self.reranker: Reranker = reranker or load_reranker()
-        if not read_only and not Path(path).exists():
-            _ = (
-                self.embedder.dimensions
-            )  # a server that cannot be asked leaves no empty file behind
-        self.database = Database(path, read_only=read_only)
         self._exchange = threading.Lock()
+        try:
+            if not read_only and not Path(path).exists():
+                _ = self.embedder.dimensions  # a server that is not there leaves no empty file
+            self.database = Database(path, read_only=read_only)
+        except BaseException:
+            self.embedder.close()
+            raise
         try:
             self._check_fingerprint()
             self.settings = self._stored_sizes(settings or Settings())

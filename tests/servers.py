@@ -86,7 +86,8 @@ class Server:
         time.sleep(reply.delay)
         content = reply.content
         handler.send_response(reply.status)
-        headers = {"Content-Length": str(len(content))} | dict(reply.headers)
+        length = {} if "Transfer-Encoding" in reply.headers else {"Content-Length": len(content)}
+        headers = {name: str(value) for name, value in (length | dict(reply.headers)).items()}
         for name, value in headers.items():
             handler.send_header(name, value)
         handler.end_headers()

@@ -127,7 +127,7 @@ class JsonClient:
             try:
                 connection.request("POST", self._parts.path + path, payload, headers)
                 response = connection.getresponse()
-                content = _read(response)
+                content = _read(response, expired)
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
                 if expired.is_set() or isinstance(error, TimeoutError):
@@ -164,7 +164,7 @@ class JsonClient:
         except TimeoutError as error:
             connection.close()
             raise _TemporaryError("did not take the connection in time") from error
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # a host such as a..b is no name to look up
             connection.close()
             raise _TemporaryError(f"cannot be reached ({_reason(error)})") from error
         connection.sock.settimeout(patience.read)
@@ -268,10 +268,12 @@ def _cut_off_at(
         timer.cancel()
 
 
-def _read(response: http.client.HTTPResponse) -> bytes:
+def _read(response: http.client.HTTPResponse, expired: threading.Event) -> bytes:
     # Only without an amount does the client notice that the body is shorter than announced.
     whole = response.length is not None and response.length <= LARGEST_ANSWER
     content = response.read() if whole else response.read(LARGEST_ANSWER + 1)
+    if expired.is_set():  # the end of the connection looks like that of the answer
+        raise TimeoutError
     if len(content) > LARGEST_ANSWER:
         raise RemoteError(
             f"The server's answer is longer than {LARGEST_ANSWER:,} bytes. Check its address."

@@ -65,6 +65,8 @@ class RemoteCard(BaseModel):
     @field_validator("url")
     @classmethod
     def _is_an_address(cls, url: str) -> str:
+        if not (url.isascii() and url.isprintable()) or " " in url:
+            raise ValueError("an address is written in ASCII and without blanks")
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("an address begins with http:// or https:// and names a host")

@@ -209,7 +209,17 @@ def test_silence_ends_a_try(ask: Callable[..., object]) -> None:
     assert "did not answer in time, after 2 tries" in text
 
 
-@pytest.mark.parametrize("reply", [Reply(b" " * 500, trickle=0.02), Reply(OK.body, delay=3)])
+CLOSING = {"Connection": "close", "Transfer-Encoding": "identity"}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(b" " * 500, trickle=0.02),
+        Reply(b"1" * 500, trickle=0.02, headers=CLOSING),
+        Reply(OK.body, delay=3),
+    ],
+)
 def test_the_total_time_ends_an_answer_that_trickles_in(
     ask: Callable[..., object], reply: Reply
 ) -> None:
@@ -233,6 +243,18 @@ def test_a_server_that_is_not_there_is_tried_again_and_named(
         client.post("/thing", {}, QUICK)
     assert caught.value.status is None
     assert len(waits) == 2
+
+
+def test_a_host_that_is_no_name_is_an_error_too(
+    monkeypatch: pytest.MonkeyPatch, waits: list[float]
+) -> None:
+    def nameless(_: http.client.HTTPConnection) -> None:
+        raise UnicodeError("label too long")  # as from looking up such a host
+
+    monkeypatch.setattr(http.client.HTTPConnection, "connect", nameless)
+    client = JsonClient(f"http://{'a' * 64}.b/v1", VARIABLE, sleep=waits.append)
+    with pytest.raises(RemoteError, match="cannot be reached"):
+        client.post("/thing", {}, QUICK)
 
 
 def test_a_server_that_takes_no_connection_is_given_up_in_time(
@@ -290,7 +312,7 @@ def test_https_is_spoken_where_the_address_says_so() -> None:
 def test_an_interruption_closes_the_connection(
     ask: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(_: object) -> bytes:
+    def interrupted(*_: object) -> bytes:
         raise KeyboardInterrupt
 
     with serving(in_turn(OK)) as server:

@@ -62,6 +62,8 @@ def test_an_address_is_a_card_with_the_usual_limits() -> None:
         ("http://secret@host/v1#m", "no password"),
         ("http://host/v1?key=1#m", "no ?"),
         ("http://host:port/v1#m", "Port could not be cast"),
+        ("http://host/v 1#m", "without blanks"),
+        ("http://höst/v1#m", "in ASCII"),
     ],
 )
 def test_a_wrong_address_is_explained_without_its_password(address: str, words: str) -> None:

@@ -126,8 +126,8 @@ class JsonClient:
         with _cut_off_at(connection, deadline) as expired:
             try:
                 connection.request("POST", self._parts.path + path, payload, headers)
-                response = connection.getresponse()
-                content = _read(response, expired)
+                with connection.getresponse() as response:
+                    content = _read(response, expired)
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
                 if expired.is_set() or isinstance(error, TimeoutError):

@@ -277,8 +277,11 @@ def test_an_answer_without_end_is_refused(
     assert "longer than 100 bytes" in str(error_of(ask, Reply(b"1" * 101)))
 
 
-def test_a_server_that_closes_after_each_answer_is_served(ask: Callable[..., object]) -> None:
-    with serving(in_turn(Reply(OK.body, headers={"Connection": "close"}))) as server:
+@pytest.mark.parametrize("headers", [{"Connection": "close"}, CLOSING])
+def test_a_server_that_closes_after_each_answer_is_served(
+    ask: Callable[..., object], headers: dict[str, str]
+) -> None:
+    with serving(in_turn(Reply(OK.body, headers=headers))) as server:
         ask(server)
         ask(server)
         assert server.connections == 2

@@ -105,15 +105,16 @@ def value(option: click.Option) -> str:
         return f"`{option.metavar}`"
     if isinstance(option.type, click.Path):
         return "file"
+    if option.type is click.STRING:
+        return "text"
     return "" if option.is_flag else "number"
 
 
 def default(option: click.Option) -> str:
     """Return the default, and the environment variable that can hold another."""
-    if not option.show_default:
-        return ""
-    shown = option.opts[0] if option.is_flag else option.default
-    return f"`{shown}`" + (f", or what `{option.envvar}` says" if option.show_envvar else "")
+    shown = f"`{option.opts[0] if option.is_flag else option.default}`"
+    told = f"what `{option.envvar}` says" if option.show_envvar else ""
+    return ", or ".join(filter(None, (shown if option.show_default else "", told)))
 
 
 def span(low: float | None, high: float | None) -> str:

@@ -10,6 +10,7 @@ The tree::
     │   └── ReadOnlyError            a write to a file opened read-only
     ├── FingerprintError         the vectors come from another model
     ├── ModelError               a model is missing, damaged or does not fit
+    │   └── RemoteError              a model on a server could not be asked
     ├── ReadError                one file could not be read; the run goes on without it
     ├── SettingsError            a setting has an impossible value
     └── Cancelled                the caller asked to stop; what was finished is kept
@@ -30,6 +31,7 @@ __all__ = [
     "NotAKnowledgeBaseError",
     "ReadError",
     "ReadOnlyError",
+    "RemoteError",
     "SettingsError",
 ]
 
@@ -74,6 +76,18 @@ class FingerprintError(LocalragError):
 
 class ModelError(LocalragError):
     """A model is missing, damaged, or does not fit what is asked of it."""
+
+
+class RemoteError(ModelError):
+    """A model on a server could not be asked, or its answer cannot be used.
+
+    Attributes:
+        status: HTTP status of the last answer; None where there was none.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class ReadError(LocalragError):

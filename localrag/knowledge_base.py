@@ -3,42 +3,45 @@
 from __future__ import annotations
 
 import os
+import threading
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from localrag.answer.extract import Extract, compose
-from localrag.chunking.structural import CHUNKER_VERSION
+from localrag.answer.extract import Extract, answer_text
 from localrag.config import Settings
 from localrag.errors import (
-    FingerprintError,
     KnowledgeBaseError,
     LocalragError,
     NotAKnowledgeBaseError,
     SettingsError,
 )
 from localrag.inference.choice import given_model, require_room, stored_model
-from localrag.inference.load import load_embedder, load_reranker
+from localrag.inference.load import load_embedder, load_reranker, open_embedder, open_reranker
+from localrag.ingest.fingerprint import fingerprint_of, model_name, require_fingerprint
 from localrag.ingest.pipeline import sync
+from localrag.ingest.reembed import dry_run as plan_reembedding
+from localrag.ingest.reembed import reembed
 from localrag.records import Answer, SearchResult, Status
 from localrag.search.pipeline import Plan, hits, search_stages
 from localrag.search.run import run_stages
 from localrag.store.chunks import fetch_chunks
 from localrag.store.database import Database
 from localrag.store.documents import list_documents, list_skipped
-from localrag.store.settings import all_settings, set_setting
+from localrag.store.settings import all_settings, get_setting, set_setting
 from localrag.store.status import read_status, verify
 from localrag.store.traces import fetch_trace, insert_trace, last_trace_id
 from localrag.store.vectors import create_vectors
-from localrag.text.analysis import ANALYSER_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
 
     from localrag.inference.protocols import Embedder, Reranker
     from localrag.records import (
         ProgressCallback,
+        ReembedReport,
         SearchState,
         Skipped,
         Stage,
@@ -49,7 +52,7 @@ if TYPE_CHECKING:
     from localrag.search.pipeline import Mode
     from localrag.store.documents import DocumentRow
 
-__all__ = ["KnowledgeBase"]
+__all__ = ["KnowledgeBase", "reembed_file"]
 
 
 class KnowledgeBase:
@@ -73,6 +76,7 @@ class KnowledgeBase:
             than the bi-encoder reads.
         ModelError: a model is not on this machine.
         FingerprintError: its vectors were made with another model or analysis.
+        RemoteError: a new file is to be made with a model on a server that cannot be asked.
         KnowledgeBaseError: it cannot be opened.
     """
 
@@ -88,16 +92,23 @@ class KnowledgeBase:
         settings = settings or Settings()
         # What cannot work is said before a file is made for nothing.
         bi_encoder, embedder_name = given_model(
-            "embedder", embedder or settings.embedder, load_embedder
+            "embedder", embedder or settings.embedder, open_embedder
         )
         cross_encoder, reranker_name = given_model(
-            "reranker", reranker or settings.reranker, load_reranker
+            "reranker", reranker or settings.reranker, open_reranker
         )
-        if not read_only and not Path(path).exists():
-            bi_encoder = bi_encoder or load_embedder()
-            require_room(bi_encoder, settings.chunk_tokens)
         self._names = {"embedder": embedder_name, "reranker": reranker_name}
-        self.database = Database(path, read_only=read_only)
+        self._exchange = threading.Lock()
+        try:
+            if not read_only and not Path(path).exists():
+                bi_encoder = bi_encoder or load_embedder()
+                _ = bi_encoder.dimensions  # a server that is not there leaves no empty file
+                require_room(bi_encoder, settings.chunk_tokens)
+            self.database = Database(path, read_only=read_only)
+        except BaseException:
+            if bi_encoder is not None:
+                bi_encoder.close()
+            raise
         try:
             stored = self._stored()
             base = self.database.path.name
@@ -113,6 +124,9 @@ class KnowledgeBase:
                 self._prepare()
         except BaseException:
             self.database.close()
+            for model in (bi_encoder, cross_encoder):
+                if model is not None:
+                    model.close()
             raise
 
     def __enter__(self) -> Self:
@@ -169,6 +183,51 @@ class KnowledgeBase:
             cancelled=cancelled,
         )
 
+    def reembed(
+        self,
+        embedder: Embedder,
+        *,
+        dry_run: bool = False,
+        progress: ProgressCallback | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> ReembedReport:
+        """Change the file, and this object, over to another bi-encoder.
+
+        Searches go on with the former vectors until all new ones are there; one transaction then
+        exchanges them. What an interrupted run has embedded is used by the next.
+
+        Args:
+            embedder: the bi-encoder to change over to.
+            dry_run: only check and count; write nothing.
+            progress: called after each batch, `done` being the texts that have their vector.
+            cancelled: asked before each batch; when true, the run stops.
+
+        Raises:
+            ModelError: the model reads fewer tokens than a chunk of the file has, or fails.
+            BusyError: another process is indexing into this file.
+            ReadOnlyError: the file is open read-only.
+            Cancelled: `cancelled` returned true; what was embedded is kept.
+        """
+        if dry_run:
+            with self.database.reading():
+                return plan_reembedding(self.database, embedder)
+        return reembed(
+            self.database,
+            embedder,
+            progress=progress,
+            cancelled=cancelled,
+            swapping=self._exchanging(embedder),
+        )
+
+    @contextmanager
+    def _exchanging(self, embedder: Embedder) -> Iterator[None]:
+        """Let no search begin between the commit of new vectors and the use of their model."""
+        with self._exchange:
+            yield
+            former, self.embedder = self.embedder, embedder
+        if former is not embedder:
+            former.close()
+
     # Reading
 
     def search(
@@ -194,7 +253,7 @@ class KnowledgeBase:
             SettingsError: `mode` is none of the three, or a number is too small.
         """
         plan = Plan(mode=mode, rerank=rerank, limit=limit, neighbours=context)
-        state, trace = self._run(self._search_stages(plan), query)
+        state, trace = self._run(plan, query)
         return SearchResult(state.query, hits(state), trace)
 
     def ask(self, question: str, *, mode: Mode = "hybrid", rerank: bool = True) -> Answer:
@@ -217,10 +276,10 @@ class KnowledgeBase:
             min_relevance=self.settings.min_relevance,
             limit=self.settings.answer_sentences,
         )
-        state, trace = self._run((*self._search_stages(plan), extract), question)
+        state, trace = self._run(plan, question, extract)
         return Answer(
             question=state.query,
-            text=compose(state.sentences),
+            text=answer_text(state),
             found=bool(state.sentences),
             citations=state.sentences,
             trace=trace,
@@ -264,10 +323,15 @@ class KnowledgeBase:
             self.database.connection, self.embedder, self.reranker, self.settings, plan
         )
 
-    def _run(self, stages: tuple[Stage, ...], query: str) -> tuple[SearchState, Trace]:
+    def _run(self, plan: Plan, query: str, *last: Stage) -> tuple[SearchState, Trace]:
         # Half a surrogate pair cannot be stored or tokenised; everything else is left as it is.
         legal = query.encode("utf-8", "replace").decode("utf-8")
-        with self.database.reading():
+        # One snapshot for all stages: the vectors stay those of the model that embeds the query,
+        # though the file is changed over to another one meanwhile.
+        with self.database.reading() as connection, connection:
+            with self._exchange:
+                require_fingerprint(connection, self.embedder, self.database.path.name)
+                stages = (*self._search_stages(plan), *last)
             state, trace = run_stages(stages, legal)
         return state, self._keep(trace)
 
@@ -280,9 +344,6 @@ class KnowledgeBase:
                 return replace(trace, id=insert_trace(connection, trace))
         except KnowledgeBaseError:
             return trace
-
-    def _fingerprint(self) -> str:
-        return f"{self.embedder.fingerprint} analyser-{ANALYSER_VERSION} chunker-{CHUNKER_VERSION}"
 
     def _stored(self) -> dict[str, str]:
         with self.database.reading() as connection:
@@ -300,23 +361,13 @@ class KnowledgeBase:
                     set_setting(connection, key, name)
 
     def _check_fingerprint(self) -> None:
-        settings = self._stored()
-        stored = settings.get("fingerprint")
+        with self.database.reading() as connection:
+            stored = get_setting(connection, "fingerprint")
+            require_fingerprint(connection, self.embedder, self.database.path.name)
         if stored is None and self.database.read_only:
             raise NotAKnowledgeBaseError(
                 f"{self.database.path} is empty. Fill it first: localrag index FOLDER "
                 f"--db {self.database.path}"
-            )
-        current = self._fingerprint()
-        if stored is not None and stored != current:
-            named = f" ({settings['embedder']})" if "embedder" in settings else ""
-            raise FingerprintError(
-                f"{self.database.path.name} was made with another model{named} or another version "
-                "of the text analysis; searching it with this one would give wrong results. Name "
-                "no model, to use the one it was made with, or index the documents again into a "
-                "new file: localrag index FOLDER --db NEW.db",
-                stored=stored,
-                current=current,
             )
 
     def _stored_sizes(self, settings: Settings) -> Settings:
@@ -339,13 +390,44 @@ class KnowledgeBase:
         """Make the vector table and note what the file is made with, once."""
         if "fingerprint" in self._stored():
             return
+        dimensions = self.embedder.dimensions  # of a remote model: nobody waits for its answer
         require_room(self.embedder, self.settings.chunk_tokens)
         with self.database.atomic() as connection:
-            create_vectors(connection, self.embedder.dimensions)
-            set_setting(connection, "fingerprint", self._fingerprint())
+            create_vectors(connection, dimensions)
+            set_setting(connection, "fingerprint", fingerprint_of(self.embedder))
+            set_setting(connection, "model", model_name(self.embedder))
             for name in CHUNK_SIZES:
                 set_setting(connection, name, str(getattr(self.settings, name)))
         self._keep_names()
+
+
+def reembed_file(
+    path: str | os.PathLike[str],
+    embedder: Embedder,
+    *,
+    dry_run: bool = False,
+    progress: ProgressCallback | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> ReembedReport:
+    """Change a file over to `embedder`, whose former model need not be here any more.
+
+    Arguments and errors are those of `KnowledgeBase.reembed`.
+
+    Raises:
+        KnowledgeBaseError: there is no such file, or it cannot be opened.
+    """
+    if not Path(path).exists():
+        raise KnowledgeBaseError(
+            f"{path} does not exist. Make it first: localrag index FOLDER --db {path}"
+        )
+    database = Database(path, read_only=dry_run)
+    try:
+        if dry_run:
+            with database.reading():
+                return plan_reembedding(database, embedder)
+        return reembed(database, embedder, progress=progress, cancelled=cancelled)
+    finally:
+        database.close()
 
 
 CHUNK_SIZES = ("chunk_tokens", "overlap_tokens")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 __all__ = [
+    "FAILED",
     "Answer",
     "Block",
     "BlockKind",
@@ -26,6 +27,7 @@ __all__ = [
     "Progress",
     "ProgressCallback",
     "RankedList",
+    "ReembedReport",
     "SearchResult",
     "SearchState",
     "Section",
@@ -345,6 +347,17 @@ class Trace:
         """Ids of all chunks that any stage let through."""
         return frozenset(one.chunk_id for stage in self.stages for one in stage.survivors)
 
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What a stage could not do, and what it did instead; empty when all went well."""
+        return tuple(
+            f"{stage.name} {stage.note}" for stage in self.stages if stage.note.startswith(FAILED)
+        )
+
+
+FAILED = "failed: "
+"""Begins the note of a stage that went on without its model."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -370,6 +383,8 @@ class SearchState:
     """One list per method and query: stages 2a and 2b add to it."""
     survivors: tuple[Candidate, ...] = ()
     """What the last stage let through, best first."""
+    reranked: bool = False
+    """Whether the survivors' scores are the cross-encoder's probabilities: stage 4 says so."""
     passages: tuple[Passage, ...] = ()
     """Stage 5: spans in the order of their best chunk."""
     sentences: tuple[Citation, ...] = ()
@@ -414,6 +429,29 @@ class SyncReport:
     tokens: int = 0
     """Tokens embedded by this run."""
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReembedReport:
+    """What a change of the bi-encoder did, or, in a dry run, would do."""
+
+    model: str
+    dimensions: int
+    chunks: int
+    """In the file."""
+    texts: int
+    """Different ones among them: each is embedded once."""
+    reused: int
+    """Texts whose vectors an earlier, interrupted run had left."""
+    embedded: int
+    """Texts embedded by this run; in a dry run, those that are left to embed."""
+    tokens: int
+    """Of those texts, in the new model's own count."""
+    bytes: int
+    """Room that the new vectors take beside the old ones."""
+    swapped: bool
+    """Whether searches use the new vectors from now on: not after a dry run."""
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)

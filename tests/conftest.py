@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # A busy machine is no failure. Everything else is as hypothesis chose: where CI is set, its
 # examples are the same in every run.
@@ -28,16 +31,37 @@ NETWORK_CALLS = (
 )
 
 
+LOOPBACK = ("127.0.0.1", "::1")
+
+
 def refuse(*arguments: object, **_: object) -> NoReturn:
     """Fail the test. `pytest.fail` is no `Exception`, so that no handler swallows it."""
     pytest.fail(f"localrag must stay offline, but a test reached for the network: {arguments}")
 
 
+def only_loopback(call: Callable[..., object]) -> Callable[..., object]:
+    """Return `call`, which fails the test unless its address is one of this machine."""
+
+    def guarded(*arguments: object, **options: object) -> object:
+        # A method has its socket first; an address is a host, or a pair that begins with one.
+        hosts = [part[0] if isinstance(part, tuple) else part for part in arguments]
+        if not any(host in LOOPBACK for host in hosts if isinstance(host, str)):
+            refuse(*arguments)
+        return call(*arguments, **options)
+
+    return guarded
+
+
 @pytest.fixture(autouse=True)
-def offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make every attempt to reach another machine, or a port of this one, fail the test."""
+def offline(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make every attempt to reach another machine fail the test.
+
+    A port of this machine may be reached by tests that are marked ``loopback``.
+    """
+    local = request.node.get_closest_marker("loopback") is not None
     for owner, name in NETWORK_CALLS:
-        monkeypatch.setattr(owner, name, refuse)
+        guard = only_loopback(getattr(owner, name)) if local else refuse
+        monkeypatch.setattr(owner, name, guard)
 
 
 @pytest.fixture(scope="session")

@@ -42,7 +42,7 @@ def generate(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in an empty folder, with the exact fake models."""
     for module in (knowledge_base, load):
-        monkeypatch.setattr(module, "load_embedder", FakeEmbedder)
+        monkeypatch.setattr(module, "load_embedder", lambda _=None: FakeEmbedder())
         monkeypatch.setattr(module, "load_reranker", FakeReranker)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LOCALRAG_DB", raising=False)
@@ -161,6 +161,7 @@ def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
     ask = printed("ask", QUESTION, "--explain")
     trace = printed("trace")
     status = printed("status")
+    reembed = printed("reembed")
     doctor = printed("doctor")
     models = printed("models", "list")
     objects = {
@@ -173,6 +174,7 @@ def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
         "Chunk": trace["stages"][-1]["chunks"][0],
         "status": status,
         "index": index,
+        "reembed": reembed,
         "Skipped file": index["skipped"][0],
         "models list": models,
         "Model": models["models"][0],
@@ -184,8 +186,8 @@ def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
     assert documented_keys(root) == {name: list(value) for name, value in objects.items()}
     assert list(search["trace"]) == list(ask["trace"]) == list(trace)
     assert list(status["skipped_files"][0]) == list(index["skipped"][0])
-    assert list(printed("search", QUESTION)) == ["query", "trace_id", "hits"]
-    assert list(printed("ask", QUESTION))[-1] == "trace_id"
+    assert list(printed("search", QUESTION)) == ["query", "trace_id", "hits", "warnings"]
+    assert list(printed("ask", QUESTION))[-1] == "warnings"
 
 
 def test_any_sqlite_shell_can_run_the_queries_of_the_schema_page(root: Path, here: Path) -> None:

@@ -54,7 +54,10 @@ def test_records_and_errors_can_be_used_without_the_engine() -> None:
     assert loaded_after("import localrag; localrag.Answer; localrag.LocalragError") == []
 
 
-COMMANDS = ("", "index", "search", "ask", "trace", "status", "doctor", "models", "models pull")
+COMMANDS = (
+    *("", "index", "search", "ask", "trace", "status", "reembed", "doctor"),
+    *("models", "models pull"),
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -12,6 +12,8 @@ import pytest
 from support import Contents, contents, open_base, write_files
 
 from localrag.config import make_settings
+from localrag.inference.fake import FakeEmbedder, FakeReranker
+from localrag.knowledge_base import KnowledgeBase, reembed_file
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 
@@ -51,6 +53,36 @@ def index(base: Path, folder: Path, step: str = "none", call: int = 0) -> int:
     """Index in another process that kills itself after the nth call of a step."""
     command = [sys.executable, "-c", INDEX, str(TESTS), str(base), str(folder), step, str(call)]
     return subprocess.run(command, check=False, timeout=60).returncode  # noqa: S603 - our own script
+
+
+REEMBED = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[1])
+from localrag.inference.fake import FakeEmbedder
+from localrag.ingest import reembed
+from localrag.knowledge_base import reembed_file
+
+_, _, base, step, wanted = sys.argv
+reembed.BATCH_TEXTS = 2
+calls = 0
+
+def deadly(work):
+    def die_afterwards(*arguments):
+        global calls
+        result = work(*arguments)
+        calls += 1
+        if calls == int(wanted):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+    return die_afterwards
+
+if step == "commit":
+    exchange = reembed._Run.exchange
+    reembed._Run.exchange = deadly(exchange)
+else:
+    setattr(reembed, step, deadly(getattr(reembed, step)))
+reembed_file(base, FakeEmbedder(32))
+"""
 
 
 SLOW = """
@@ -152,6 +184,58 @@ def test_a_killed_run_leaves_whole_documents_and_the_next_run_completes(
         assert len(report.updated) == 4 - (call if step == "write_document" else call - 1)
         assert contents(kb) == new
         assert kb.verify() == []
+
+
+def reembed(base: Path, step: str, call: int) -> int:
+    """Change over to another model in a process that kills itself after the nth call of a step."""
+    command = [sys.executable, "-c", REEMBED, str(TESTS), str(base), step, str(call)]
+    return subprocess.run(command, check=False, timeout=60).returncode  # noqa: S603 - our own script
+
+
+@pytest.mark.parametrize(
+    ("step", "call", "kept"),
+    [
+        ("begin", 1, 0),
+        ("stage_vectors", 1, 0),
+        ("stage_vectors", 3, 4),
+        ("exchange", 1, 8),
+        ("set_setting", 1, 8),
+        ("set_setting", 2, 8),
+        ("commit", 1, None),
+    ],
+)
+def test_a_killed_change_of_the_model_leaves_the_former_vectors_or_the_new_ones(
+    tmp_path: Path, step: str, call: int, kept: int | None
+) -> None:
+    folder = write_files(tmp_path / "docs", {f"{n}.md": text("word", n) for n in range(4)})
+    base = tmp_path / "base.db"
+    old = expected(folder, base)
+    with new_base(tmp_path / "new.db") as kb:
+        kb.sync(folder)
+        new = contents(kb)
+    assert len({row[12] for row in new.chunks}) == 8
+
+    assert reembed(base, step, call) == -signal.SIGKILL
+
+    if kept is not None:
+        with open_base(base, SETTINGS) as kb:
+            assert kb.verify() == []
+            assert contents(kb) == old
+            assert len(kb.search("word number 1", mode="vector")) > 0
+        report = reembed_file(base, FakeEmbedder(32))
+        assert (report.reused, report.embedded) == (kept, 8 - kept)
+    with new_base(base) as kb:
+        assert kb.database.connection.execute("PRAGMA integrity_check").get == "ok"
+        assert kb.verify() == []
+        assert contents(kb) == new
+        assert kb.sync(folder).unchanged == tuple(str(folder / f"{n}.md") for n in range(4))
+
+
+def new_base(path: Path) -> KnowledgeBase:
+    """Open a file of the model with 32 dimensions."""
+    return KnowledgeBase(
+        path, settings=SETTINGS, embedder=FakeEmbedder(32), reranker=FakeReranker()
+    )
 
 
 def test_a_run_that_is_killed_again_and_again_still_gets_there(tmp_path: Path) -> None:

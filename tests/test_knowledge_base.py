@@ -22,6 +22,7 @@ from localrag.errors import (
     SettingsError,
 )
 from localrag.inference.fake import FakeEmbedder, FakeReranker
+from localrag.ingest import fingerprint
 from localrag.knowledge_base import KnowledgeBase
 from localrag.store import database as database_module
 from localrag.store.database import Database
@@ -111,7 +112,8 @@ def test_a_base_that_was_never_prepared_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_another_model_is_refused_with_the_way_out(path: Path) -> None:
-    with pytest.raises(FingerprintError, match=r"--db NEW\.db") as caught:
+    way_out = r"made with fake-embedder; .*Name no model.*: localrag reembed --db base\.db"
+    with pytest.raises(FingerprintError, match=way_out) as caught:
         KnowledgeBase(path, embedder=FakeEmbedder(dimensions=32), reranker=FakeReranker())
     assert caught.value.stored.startswith(f"{FakeEmbedder().fingerprint} analyser-")
     assert caught.value.current.startswith("fake-embedder-32 analyser-")
@@ -123,8 +125,8 @@ def test_another_model_is_refused_with_the_way_out(path: Path) -> None:
 def test_another_version_of_the_text_analysis_is_refused(
     path: Path, monkeypatch: pytest.MonkeyPatch, version: str
 ) -> None:
-    monkeypatch.setattr(knowledge_base, version, "later")
-    with pytest.raises(FingerprintError):
+    monkeypatch.setattr(fingerprint, version, "later")
+    with pytest.raises(FingerprintError, match=r"another version of the text analysis.*NEW\.db"):
         open_base(path)
 
 

@@ -105,7 +105,7 @@ def test_another_embedder_is_refused_with_the_name_of_the_right_one(
     path: Path, tmp_path: Path
 ) -> None:
     make_model(tmp_path / "models" / "second", model=encoder(), pooling="first", max_tokens=64)
-    with pytest.raises(FingerprintError, match=r"another model \(tiny\).*Name no model.*NEW\.db"):
+    with pytest.raises(FingerprintError, match=r"made with tiny;.*Name no model.*localrag reembed"):
         localrag.open(path, embedder="second")
 
 

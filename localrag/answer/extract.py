@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from localrag.answer.statements import statements_of
-from localrag.records import Candidate, Citation
+from localrag.errors import RemoteError
+from localrag.records import FAILED, Candidate, Citation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
     from localrag.inference.protocols import Reranker
     from localrag.records import Passage, SearchState
 
-__all__ = ["NOT_FOUND", "Extract", "compose"]
+__all__ = ["NOT_FOUND", "NOT_JUDGED", "Extract", "answer_text", "compose"]
 
 NOT_FOUND = "Not found in the documents."
+NOT_JUDGED = "No answer: the model that judges the passages could not be asked."
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,10 @@ class Extract:
         judged = [p.relevance for p in state.passages if p.relevance is not None]
         if judged and max(judged) < self.min_relevance:
             return self.not_found(state, f"best passage {max(judged):.2f}")
-        chosen = self.choose(state.query, state.passages)
+        try:
+            chosen = self.choose(state.query, state.passages)
+        except RemoteError as error:
+            return replace(state, sentences=(), survivors=(), note=f"{FAILED}{error}")
         if not chosen:
             return self.not_found(state, "no passage holds a sentence")
         # Passages that were not reranked have no relevance: then the sentence's own decides.
@@ -85,6 +90,12 @@ def citation(number: int, statement: Statement, relevance: float) -> Citation:
         chunk_id=chunk.id,
         relevance=relevance,
     )
+
+
+def answer_text(state: SearchState) -> str:
+    """Return the answer's text, or why there is none."""
+    failed = not state.sentences and state.note.startswith(FAILED)
+    return NOT_JUDGED if failed else compose(state.sentences)
 
 
 def compose(sentences: Sequence[Citation]) -> str:

@@ -12,6 +12,7 @@ from localrag.cli.options import (
     explain_option,
     json_option,
     mode_option,
+    model_option,
     open_for_reading,
     rerank_option,
     reranker_option,
@@ -19,6 +20,7 @@ from localrag.cli.options import (
 from localrag.cli.output import (
     citation_json,
     plain,
+    print_failures,
     print_json,
     print_trace,
     shown_place,
@@ -39,6 +41,7 @@ __all__ = ["ask"]
 @database_option
 @mode_option
 @rerank_option
+@model_option
 @reranker_option
 @explain_option
 @json_option
@@ -50,6 +53,7 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
     mode: Mode,
     *,
     rerank: bool,
+    model: str | None,
     reranker: str | None,
     explain: bool,
     as_json: bool,
@@ -58,9 +62,10 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
 
     When the documents do not answer it, that is said and the exit code is 3.
     """
-    with open_for_reading(database, reranker=reranker) as kb:
+    with open_for_reading(database, model, reranker) as kb:
         answer = kb.ask(question, mode=mode, rerank=rerank)
         chunks = kb.chunks(answer.trace.chunk_ids) if explain else {}
+    print_failures(answer.trace)
     if as_json:
         print_json(
             answer_json(answer) | ({"trace": trace_json(answer.trace, chunks)} if explain else {})
@@ -81,6 +86,7 @@ def answer_json(answer: Answer) -> dict[str, object]:
         "found": answer.found,
         "citations": [citation_json(citation) for citation in answer.citations],
         "trace_id": answer.trace.id,
+        "warnings": list(answer.trace.failures),
     }
 
 

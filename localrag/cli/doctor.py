@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from localrag.cli.options import database_option, json_option, open_for_reading
+from localrag.cli.options import database_option, json_option, model_option, open_for_reading
 from localrag.cli.output import print_json
 from localrag.errors import LocalragError
 
@@ -30,15 +30,16 @@ class Check:
 
 @click.command()
 @database_option
+@model_option
 @json_option
 @click.pass_context
-def doctor(ctx: click.Context, database: Path, *, as_json: bool) -> None:
+def doctor(ctx: click.Context, database: Path, model: str | None, *, as_json: bool) -> None:
     """Check the installation, the models and the knowledge base.
 
     The file is checked if there is one. When a check fails, its line says what to do and the exit
     code is 1.
     """
-    checks = [*run_checks(INSTALLATION), *run_checks(file_checks(database))]
+    checks = [*run_checks(INSTALLATION), *run_checks(file_checks(database, model))]
     if as_json:
         print_json({"ok": all(c.ok for c in checks), "checks": [asdict(c) for c in checks]})
     else:
@@ -127,13 +128,13 @@ INSTALLATION: dict[str, Callable[[], str]] = {
 }
 
 
-def file_checks(path: Path) -> dict[str, Callable[[], str]]:
+def file_checks(path: Path, model: str | None = None) -> dict[str, Callable[[], str]]:
     """Return the checks of a knowledge base file; none when there is no file."""
     if not path.exists():
         return {}
 
     def whole() -> str:
-        with open_for_reading(path) as kb:
+        with open_for_reading(path, model) as kb:
             problems = kb.verify()
             if problems:
                 raise LocalragError(

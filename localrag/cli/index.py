@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from localrag.cli.options import database_option, json_option
+from localrag.cli.options import database_option, json_option, model_option, reranker_option
 from localrag.cli.output import print_json, shown_path
 from localrag.errors import Cancelled
 
@@ -37,17 +37,8 @@ __all__ = ["index"]
     type=int,
     help="Tokens that neighbouring chunks share; 50 unless given. For a new --db only.",
 )
-@click.option(
-    "--model",
-    metavar="NAME",
-    help="Bi-encoder: a name that `localrag models list` shows, or a folder. For a new --db only; "
-    "the file keeps it.",
-)
-@click.option(
-    "--reranker",
-    metavar="NAME",
-    help="Cross-encoder, likewise; the file keeps it for later queries. For any --db.",
-)
+@model_option
+@reranker_option
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress bar and no report.")
 @json_option
 def index(  # noqa: PLR0913 - click hands over each option by name
@@ -94,8 +85,8 @@ def index(  # noqa: PLR0913 - click hands over each option by name
 
 
 @contextmanager
-def progress_bar(*, hidden: bool) -> Iterator[ProgressCallback | None]:
-    """Show files done, rate and time left on standard error, if that is a terminal."""
+def progress_bar(*, hidden: bool, doing: str = "Indexing") -> Iterator[ProgressCallback | None]:
+    """Show what is done, rate and time left on standard error, if that is a terminal."""
     if hidden or not sys.stderr.isatty():
         yield None
         return
@@ -103,7 +94,7 @@ def progress_bar(*, hidden: bool) -> Iterator[ProgressCallback | None]:
     from rich.console import Console  # noqa: PLC0415 - only an interactive run needs it
 
     columns = (
-        rich_progress.TextColumn("Indexing"),
+        rich_progress.TextColumn(doing),
         rich_progress.BarColumn(),
         rich_progress.MofNCompleteColumn(),
         rich_progress.TextColumn("{task.fields[rate]}"),

@@ -17,6 +17,7 @@ from localrag.cli.doctor import doctor
 from localrag.cli.index import index
 from localrag.cli.models import models
 from localrag.cli.options import OrderedGroup
+from localrag.cli.reembed import reembed
 from localrag.cli.search import search
 from localrag.cli.status import status
 from localrag.cli.trace import trace
@@ -65,7 +66,7 @@ def cli(ctx: click.Context) -> None:
         ctx.color = False
 
 
-for command in (index, search, ask, trace, status, models, doctor):
+for command in (index, search, ask, trace, status, reembed, models, doctor):
     cli.add_command(command)
 
 

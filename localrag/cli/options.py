@@ -22,6 +22,7 @@ __all__ = [
     "explain_option",
     "json_option",
     "mode_option",
+    "model_option",
     "open_for_reading",
     "rerank_option",
     "reranker_option",
@@ -68,25 +69,39 @@ rerank_option: Callable[[Command], Command] = click.option(
     show_default=True,
     help="Have a second model, the cross-encoder, read the best candidates and order them.",
 )
+model_option: Callable[[Command], Command] = click.option(
+    "--model",
+    metavar="NAME",
+    envvar="LOCALRAG_MODEL",
+    show_envvar=True,
+    help="Bi-encoder: a name that `localrag models list` shows, a folder, a card, or "
+    "http://HOST/v1#MODEL. The file keeps a local one's name; without it, the one that ships.",
+)
 reranker_option: Callable[[Command], Command] = click.option(
     "--reranker",
     metavar="NAME",
-    help="Cross-encoder for this query: a name that `localrag models list` shows, or a folder.",
+    envvar="LOCALRAG_RERANKER",
+    show_envvar=True,
+    help="Cross-encoder to rerank with, named like --model. `index` keeps it for later queries.",
 )
 explain_option: Callable[[Command], Command] = click.option(
     "--explain", is_flag=True, help="Also show what every stage let through."
 )
 
 
-def open_for_reading(path: Path, *, reranker: str | None = None) -> KnowledgeBase:
+def open_for_reading(
+    path: Path, model: str | None = None, reranker: str | None = None
+) -> KnowledgeBase:
     """Open an existing file; read-only where it may not be written.
 
     Args:
         path: the file.
-        reranker: name or folder of a cross-encoder to use instead of the file's own.
+        model: name, folder or address of the bi-encoder that the file was made with.
+        reranker: name, folder or address of a cross-encoder to use instead of the file's own.
 
     Raises:
         KnowledgeBaseError: there is no such file: a search must not make an empty one.
+        ModelError: there is no such model.
     """
     from localrag.knowledge_base import KnowledgeBase  # noqa: PLC0415 - keeps --help light
 
@@ -95,4 +110,4 @@ def open_for_reading(path: Path, *, reranker: str | None = None) -> KnowledgeBas
             f"{path} does not exist. Make it first: localrag index FOLDER --db {path}"
         )
     writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
-    return KnowledgeBase(path, read_only=not writable, reranker=reranker)
+    return KnowledgeBase(path, read_only=not writable, embedder=model, reranker=reranker)

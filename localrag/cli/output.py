@@ -22,6 +22,7 @@ __all__ = [
     "citation_json",
     "hit_json",
     "plain",
+    "print_failures",
     "print_json",
     "print_trace",
     "shorten",
@@ -34,6 +35,12 @@ __all__ = [
 def print_json(value: object) -> None:
     """Print a value as JSON, with every script readable."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def print_failures(trace: Trace) -> None:
+    """Say on standard error what a search had to do without: a model that could not be asked."""
+    for failure in trace.failures:
+        click.echo(f"{click.style('Warning:', fg='yellow')} {plain(failure)}", err=True)
 
 
 def plain(text: str) -> str:

@@ -12,6 +12,7 @@ from localrag.cli.options import (
     explain_option,
     json_option,
     mode_option,
+    model_option,
     open_for_reading,
     rerank_option,
     reranker_option,
@@ -19,6 +20,7 @@ from localrag.cli.options import (
 from localrag.cli.output import (
     hit_json,
     plain,
+    print_failures,
     print_json,
     print_trace,
     shorten,
@@ -48,7 +50,6 @@ __all__ = ["search"]
 )
 @mode_option
 @rerank_option
-@reranker_option
 @click.option(
     "--context",
     type=click.IntRange(0, 50),
@@ -57,6 +58,8 @@ __all__ = ["search"]
     help="Chunks before and after each hit that are shown with it.",
 )
 @click.option("--full", is_flag=True, help="Show whole texts instead of their beginnings.")
+@model_option
+@reranker_option
 @explain_option
 @json_option
 @click.pass_context
@@ -69,6 +72,7 @@ def search(  # noqa: PLR0913 - click hands over each option by name
     mode: Mode,
     context: int,
     rerank: bool,
+    model: str | None,
     reranker: str | None,
     full: bool,
     explain: bool,
@@ -78,9 +82,10 @@ def search(  # noqa: PLR0913 - click hands over each option by name
 
     QUERY is a question, some words, a name: any text is legal.
     """
-    with open_for_reading(database, reranker=reranker) as kb:
+    with open_for_reading(database, model, reranker) as kb:
         result = kb.search(query, limit=limit, mode=mode, rerank=rerank, context=context)
         chunks = kb.chunks(result.trace.chunk_ids) if explain else {}
+    print_failures(result.trace)
     if as_json:
         print_json(
             result_json(result) | ({"trace": trace_json(result.trace, chunks)} if explain else {})
@@ -102,6 +107,7 @@ def result_json(result: SearchResult) -> dict[str, object]:
         "query": result.query,
         "trace_id": result.trace.id,
         "hits": [hit_json(hit) for hit in result],
+        "warnings": list(result.trace.failures),
     }
 
 

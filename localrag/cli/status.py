@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from localrag.cli.options import database_option, json_option, open_for_reading
+from localrag.cli.options import database_option, json_option, model_option, open_for_reading
 from localrag.cli.output import print_json, shown_path
 
 if TYPE_CHECKING:
@@ -20,10 +20,11 @@ __all__ = ["status"]
 
 @click.command()
 @database_option
+@model_option
 @json_option
-def status(database: Path, *, as_json: bool) -> None:
+def status(database: Path, model: str | None, *, as_json: bool) -> None:
     """Show what the file holds, and what was skipped and why."""
-    with open_for_reading(database) as kb:
+    with open_for_reading(database, model) as kb:
         found = kb.status()
         skipped = kb.skipped()
     if as_json:
@@ -47,6 +48,8 @@ def print_status(found: Status, skipped: list[Skipped]) -> None:
         "embedder": str(found.settings.get("embedder", "the one that ships")),
         "reranker": str(found.settings.get("reranker", "the one that ships")),
         "traces kept": f"{found.queries:,}",
+        "model": str(found.settings.get("model", "unknown"))
+        + (" (localrag reembed is under way)" if "reembedding" in found.settings else ""),
         "fingerprint": str(found.settings.get("fingerprint")),
         "format": str(found.format_version),
         "skipped": f"{found.skipped:,}",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from localrag.cli.options import database_option, json_option, open_for_reading
+from localrag.cli.options import database_option, json_option, model_option, open_for_reading
 from localrag.cli.output import print_json, print_trace, trace_json
 from localrag.errors import LocalragError
 
@@ -19,20 +19,27 @@ __all__ = ["trace"]
 @click.command()
 @click.argument("trace_id", type=int, required=False)
 @database_option
+@model_option
 @click.option(
     "--lines", type=click.IntRange(0), default=10, show_default=True, help="Chunks shown per stage."
 )
 @click.option("--all", "all_lines", is_flag=True, help="Show every chunk, whatever --lines says.")
 @json_option
-def trace(
-    trace_id: int | None, database: Path, lines: int, *, all_lines: bool, as_json: bool
+def trace(  # noqa: PLR0913 - click hands over each option by name
+    trace_id: int | None,
+    database: Path,
+    model: str | None,
+    lines: int,
+    *,
+    all_lines: bool,
+    as_json: bool,
 ) -> None:
     """Show what every stage of the last query let through.
 
     With TRACE_ID, show that of an earlier query. The ids count up from 1; `search` and `ask` give
     theirs with --json.
     """
-    with open_for_reading(database) as kb:
+    with open_for_reading(database, model) as kb:
         found = kb.trace(trace_id)
         if found is None:
             raise LocalragError(missing(trace_id, database))

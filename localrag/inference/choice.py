@@ -39,7 +39,9 @@ def given_model(
     if not isinstance(model, str | os.PathLike):
         return model, None
     name = lasting_name(model, KINDS[part])
-    return load(name), name
+    found = load(name)
+    # A file that came by mail must not open a connection: what is on a server is never kept.
+    return found, None if hasattr(getattr(found, "card", None), "url") else name
 
 
 def stored_model(
@@ -61,7 +63,9 @@ def stored_model(
     """
     name = stored.get(part)
     if name is None:
-        return load()
+        # `reembed` leaves no name behind, and a model can be given as an object.
+        same = _same_files(stored) if part == "embedder" else None
+        return load() if same is None else load(same)
     try:
         return load(name)
     except ModelError as error:

@@ -1,4 +1,4 @@
-"""Opens models by name or path.
+"""Opens models by name, path or address.
 
 Making a model is cheap: the tokenizer and the weights are read when they are first needed, or all
 at once, side by side, by `warm_up`.
@@ -7,17 +7,59 @@ at once, side by side, by `warm_up`.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.inference.bi_encoder import BiEncoder
 from localrag.inference.bundle import find_card
 from localrag.inference.card import load_card
 from localrag.inference.cross_encoder import CrossEncoder
+from localrag.inference.remote_card import card_of_address, is_address, read_remote_card
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from localrag.inference.card import Kind
+    from localrag.inference.protocols import Embedder, Reranker
+    from localrag.inference.remote_card import RemoteCard
 
-__all__ = ["load_embedder", "load_reranker", "warm_up"]
+__all__ = ["load_embedder", "load_reranker", "open_embedder", "open_reranker", "warm_up"]
+
+
+def open_embedder(model: str | Path | None = None) -> Embedder:
+    """Return the bi-encoder `model`, local or remote; nothing is read or asked before first use.
+
+    Args:
+        model: a name, a directory, a card, or ``http://HOST/v1#MODEL``; the one that ships if None.
+
+    Raises:
+        ModelError: there is no such model, or it is of another kind.
+    """
+    remote = _remote(model, "bi-encoder")
+    if remote is None:
+        return load_embedder(model)
+    from localrag.inference.remote_embedder import RemoteEmbedder  # noqa: PLC0415 - opt-in
+
+    return RemoteEmbedder(*remote)
+
+
+def open_reranker(model: str | Path | None = None) -> Reranker:
+    """Return the cross-encoder `model`, as `open_embedder` does."""
+    remote = _remote(model, "cross-encoder")
+    if remote is None:
+        return load_reranker(model)
+    from localrag.inference.remote_reranker import RemoteReranker  # noqa: PLC0415 - opt-in
+
+    return RemoteReranker(remote[0])
+
+
+def _remote(model: str | Path | None, kind: Kind) -> tuple[RemoteCard, Path] | None:
+    """Return the card of a remote model and the directory it lies in; None for a local model."""
+    if model is None:
+        return None
+    if is_address(model):
+        return card_of_address(str(model), kind), Path()
+    path = find_card(model, kind)
+    card = read_remote_card(path, kind)
+    return None if card is None else (card, path.parent)
 
 
 def load_embedder(model: str | Path | None = None, *, threads: int | None = None) -> BiEncoder:

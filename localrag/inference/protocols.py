@@ -35,9 +35,13 @@ class TokenCounter(Protocol):
 class Embedder(Protocol):
     """A bi-encoder: places queries and passages in one space."""
 
-    dimensions: int
     fingerprint: str
     """Changes whenever the vectors would: model files, pooling, prefixes."""
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        ...
 
     @property
     def counter(self) -> TokenCounter:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from localrag.errors import Cancelled
 from localrag.ingest.discover import Source, discover, uri_of
+from localrag.ingest.fingerprint import require_fingerprint
 from localrag.ingest.prepare import Prepared, prepare_source, read_source
 from localrag.ingest.write import embed_all, remove_document, write_document
 from localrag.records import Progress, Skipped, SyncReport
@@ -57,9 +58,12 @@ def sync(  # noqa: PLR0913 - the run's parts, each named by its keyword
 
     Raises:
         BusyError: another process is indexing into this file.
+        FingerprintError: the file has come to be another model's since it was opened.
         Cancelled: `cancelled` returned true. Finished documents are kept; run again to go on.
     """
     with database.sole_writer():
+        # Another process may have changed the file over to another model since it was opened.
+        require_fingerprint(database.connection, embedder, database.path.name)
         run = _Run(database, embedder, settings, progress, cancelled)
         return run.all(paths)
 

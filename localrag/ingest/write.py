@@ -13,7 +13,13 @@ from localrag.store.documents import (
     find_document,
     insert_document,
 )
-from localrag.store.vectors import delete_vectors, insert_vectors, vectors_by_hash
+from localrag.store.vectors import (
+    delete_vectors,
+    insert_vectors,
+    require_dimensions,
+    vector_dimensions,
+    vectors_by_hash,
+)
 from localrag.store.words import delete_words, insert_words
 from localrag.text.analysis import analyse
 
@@ -41,8 +47,10 @@ def embed_all(
     known = vectors_by_hash(connection, chunks)
     missing = {key: chunk for key, chunk in chunks.items() if key not in known}
     fresh = embedder.embed_passages([chunk.passage for chunk in missing.values()])
+    if missing:
+        require_dimensions(connection, fresh.shape[1])
     known.update(zip(missing, fresh, strict=True))
-    empty = np.empty((0, embedder.dimensions), dtype=np.float32)
+    empty = np.empty((0, vector_dimensions(connection)), dtype=np.float32)
     vectors = [
         np.stack([known[chunk_hash(chunk)] for chunk in prepared.chunks])
         if prepared.chunks

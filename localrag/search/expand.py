@@ -31,8 +31,6 @@ class Expand:
     """Most tokens of all passages together; None for no limit. The best chunk is always kept."""
     limit: int
     """Passages that are wanted; matched chunks where neighbours are added to each."""
-    reranked: bool
-    """Whether the survivors' scores are probabilities."""
     name: str = "5. expand"
 
     def __call__(self, state: SearchState) -> SearchState:
@@ -42,7 +40,7 @@ class Expand:
         taken = {c.chunk_id: chunks[c.chunk_id] for c in kept}
         spent = sum(chunk.tokens for chunk in taken.values())
         taken |= self._neighbours(list(taken.values()), self._budget - spent)
-        passages = self._passages(kept, taken)
+        passages = self._passages(kept, taken, reranked=state.reranked)
         note = f"{len(passages)} passages, {sum(p.tokens for p in passages)} tokens"
         return replace(state, survivors=tuple(kept), passages=passages, note=note)
 
@@ -105,7 +103,7 @@ class Expand:
         return follows and (self.neighbours > 0 or before.section_id == after.section_id)
 
     def _passages(
-        self, kept: Sequence[Candidate], taken: dict[int, StoredChunk]
+        self, kept: Sequence[Candidate], taken: dict[int, StoredChunk], *, reranked: bool
     ) -> tuple[Passage, ...]:
         """Return one passage per run of neighbouring chunks, in the order of its best match."""
         rank = {candidate.chunk_id: position for position, candidate in enumerate(kept)}
@@ -117,7 +115,7 @@ class Expand:
                 Passage(
                     chunks=tuple(run),
                     matched=tuple(chunk.id for chunk in best),
-                    relevance=max(score[c.id] for c in best) if self.reranked else None,
+                    relevance=max(score[c.id] for c in best) if reranked else None,
                     text=merge_text(run),
                 )
             )

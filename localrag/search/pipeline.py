@@ -70,7 +70,6 @@ def search_stages(
             neighbours=plan.neighbours,
             token_budget=plan.token_budget,
             limit=plan.limit,
-            reranked=plan.rerank,
         )
     )
     return tuple(stages)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from localrag.records import Candidate, RankedList
+from localrag.errors import RemoteError
+from localrag.records import FAILED, Candidate, RankedList
 from localrag.search.fuse import reciprocal_rank_fusion
 from localrag.store.chunks import fetch_chunks
 
@@ -39,18 +40,26 @@ class Rerank:
     name: str = "4. rerank"
 
     def __call__(self, state: SearchState) -> SearchState:
-        """Set the survivors to the reranked top; the score is the probability."""
+        """Set the survivors to the reranked top; the score is the probability.
+
+        Where a remote cross-encoder cannot be asked, the top stays in the order it came in.
+        """
         wanted = [candidate.chunk_id for candidate in state.survivors[: self.top]]
         chunks = fetch_chunks(self.connection, wanted)
         ids = [id_ for id_ in wanted if id_ in chunks]
         passages = [chunks[id_].passage for id_ in ids]
-        scores = map(float, self.reranker.relevance(state.query, passages))
-        probabilities = dict(zip(ids, scores, strict=True))
+        try:
+            scores = self.reranker.relevance(state.query, passages)
+        except RemoteError as error:
+            note = f"{FAILED}{error} The order stays as it was."
+            return replace(state, survivors=state.survivors[: self.top], note=note)
+        probabilities = dict(zip(ids, map(float, scores), strict=True))
         order = self._order(ids, probabilities)
         survivors = tuple(
             Candidate(id_, probabilities[id_], rank) for rank, id_ in enumerate(order, start=1)
         )
-        return replace(state, survivors=survivors, note=f"read {len(ids)} passages")
+        note = f"read {len(ids)} passages"
+        return replace(state, survivors=survivors, reranked=True, note=note)
 
     def _order(self, ids: list[int], probabilities: dict[int, float]) -> list[int]:
         # Sorting is stable: among equals the cross-encoder has no say.

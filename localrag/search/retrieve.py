@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from localrag.records import RankedList
+from localrag.errors import RemoteError
+from localrag.records import FAILED, RankedList
 from localrag.store.chunks import count_chunks
-from localrag.store.vectors import search_vectors
+from localrag.store.vectors import require_dimensions, search_vectors
 from localrag.store.words import document_frequencies, search_words
 from localrag.text.analysis import analyse_query
 from localrag.text.match import match_expression
@@ -88,10 +89,15 @@ class Vector:
     name: str = "2b. vector"
 
     def __call__(self, state: SearchState) -> SearchState:
-        """Add one ranked list per query."""
-        return with_lists(state, [self.search(query) for query in state.queries])
+        """Add one ranked list per query; without its remote model, see that words were searched."""
+        try:
+            return with_lists(state, [self.search(query) for query in state.queries])
+        except RemoteError as error:
+            words = state if state.lists else Lexical(self.connection, self.k)(state)
+            return replace(words, note=f"{FAILED}{error} Searched by words only.")
 
     def search(self, query: str) -> RankedList:
         """Return the nearest chunks for one query."""
         vector = self.embedder.embed_query(query)
+        require_dimensions(self.connection, len(vector))
         return RankedList("vector", query, search_vectors(self.connection, vector, self.k))

@@ -107,11 +107,7 @@ class Database:
             ReadOnlyError: the file is open read-only.
             BusyError: another process held the file for longer than the busy timeout.
         """
-        if self.read_only:
-            raise ReadOnlyError(
-                f"{self.path.name} is open read-only. Open it for writing, or copy it to a place "
-                "where you may write."
-            )
+        self.require_writable()
         with self._write_lock, translated(self.path):
             connection = self.connection
             connection.execute("BEGIN IMMEDIATE")
@@ -123,6 +119,14 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
+
+    def require_writable(self) -> None:
+        """Raise ReadOnlyError if the file is open read-only."""
+        if self.read_only:
+            raise ReadOnlyError(
+                f"{self.path.name} is open read-only. Open it for writing, or copy it to a place "
+                "where you may write."
+            )
 
     @contextmanager
     def sole_writer(self) -> Iterator[None]:

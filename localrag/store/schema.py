@@ -6,7 +6,7 @@ everywhere.
 
 from __future__ import annotations
 
-__all__ = ["APPLICATION_ID", "TABLES", "vectors_table"]
+__all__ = ["APPLICATION_ID", "REEMBEDDED", "TABLES", "vectors_table"]
 
 APPLICATION_ID = 0x6C72_6167  # "lrag": `file` and other tools can tell what the file is
 
@@ -98,6 +98,18 @@ CREATE TABLE query_stages(
     survivors TEXT NOT NULL,             -- JSON: [[chunk id, score], ...], best first
     PRIMARY KEY(query_id, position)
 ) STRICT, WITHOUT ROWID;
+"""
+
+
+REEMBEDDED = """
+CREATE TABLE IF NOT EXISTS reembedded(
+    content_hash TEXT PRIMARY KEY,       -- as in chunks
+    embedding BLOB NOT NULL              -- float32, as in chunk_vectors
+) STRICT
+"""
+"""Made by `localrag reembed` and dropped when it is done: no version of the format needs it.
+
+Rows are too large for WITHOUT ROWID to pay.
 """
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import apsw
 
-__all__ = ["all_settings", "get_setting", "set_setting"]
+__all__ = ["all_settings", "delete_setting", "get_setting", "set_setting"]
 
 
 def get_setting(connection: apsw.Connection, key: str) -> str | None:
@@ -23,6 +23,11 @@ def set_setting(connection: apsw.Connection, key: str, value: str) -> None:
         "ON CONFLICT(key) DO UPDATE SET value = excluded.value",
         (key, value),
     )
+
+
+def delete_setting(connection: apsw.Connection, key: str) -> None:
+    """Forget `key`."""
+    connection.execute("DELETE FROM settings WHERE key = ?", (key,))
 
 
 def all_settings(connection: apsw.Connection) -> dict[str, str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from localrag.errors import RemoteError
 from localrag.records import Candidate
 from localrag.store.schema import vectors_table
 
@@ -20,7 +22,10 @@ __all__ = [
     "create_vectors",
     "delete_vectors",
     "insert_vectors",
+    "require_dimensions",
+    "require_unit",
     "search_vectors",
+    "vector_dimensions",
     "vectors_by_hash",
 ]
 
@@ -33,6 +38,30 @@ def create_vectors(connection: apsw.Connection, dimensions: int) -> None:
     connection.execute(vectors_table(dimensions))
 
 
+def vector_dimensions(connection: apsw.Connection) -> int:
+    """Return the length of the file's vectors."""
+    sql = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'chunk_vectors'").get
+    found = re.search(r"float\[(\d+)\]", str(sql))
+    return int(found[1]) if found else 0
+
+
+def require_dimensions(connection: apsw.Connection, dimensions: int) -> None:
+    """Check that a model's vectors are as long as the file's.
+
+    A local model's always are, or its fingerprint would differ. A server may run another one today.
+
+    Raises:
+        RemoteError: they are not.
+    """
+    stored = vector_dimensions(connection)
+    if dimensions != stored:
+        raise RemoteError(
+            f"The model returns {dimensions} dimensions and the file's vectors have {stored}: the "
+            "server now runs another model under that name. Let it run the former one, or make "
+            "the vectors anew: localrag reembed --model NAME"
+        )
+
+
 def insert_vectors(
     connection: apsw.Connection, ids: Sequence[int], vectors: NDArray[np.float32]
 ) -> None:
@@ -42,12 +71,18 @@ def insert_vectors(
         ValueError: a vector is not finite or not of length one; vec0 would take it and every
             later search would be wrong.
     """
-    if len(ids) and not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
-        raise ValueError("Vectors must be finite and of length one.")
+    if len(ids):
+        require_unit(vectors)
     connection.executemany(
         "INSERT INTO chunk_vectors(chunk_id, embedding) VALUES(?, ?)",
         [(id_, vector.tobytes()) for id_, vector in zip(ids, vectors, strict=True)],
     )
+
+
+def require_unit(vectors: NDArray[np.float32]) -> None:
+    """Raise ValueError unless all rows, shape (n, dimensions), are finite and of length one."""
+    if not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
+        raise ValueError("Vectors must be finite and of length one.")
 
 
 def delete_vectors(connection: apsw.Connection, ids: Iterable[int]) -> None:

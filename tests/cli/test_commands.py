@@ -79,13 +79,15 @@ def parsed(*arguments: str, code: int = 0) -> Any:
 
 def test_help_lists_the_commands_in_the_order_of_their_use() -> None:
     text = run("--help").stdout
-    names = ["index", "search", "ask", "trace", "status", "doctor"]
+    names = ["index", "search", "ask", "trace", "status", "reembed", "doctor"]
     lines = [line.split()[0] for line in text.split("Commands:")[1].splitlines() if line.strip()]
     assert [name for name in lines if name in names] == names
     assert "Exit codes: 0 done, 1 error, 2 wrong call, 3 nothing found, 130 stopped." in text
 
 
-@pytest.mark.parametrize("command", ["index", "search", "ask", "trace", "status", "doctor"])
+@pytest.mark.parametrize(
+    "command", ["index", "search", "ask", "trace", "status", "reembed", "doctor"]
+)
 def test_every_command_explains_itself(command: str) -> None:
     text = run(command, "-h").stdout
     assert "--db" in text
@@ -330,7 +332,7 @@ def test_search_without_the_reranker_shows_no_relevance(base: Path) -> None:
 
 def test_search_as_json(base: Path) -> None:
     found = parsed("search", QUESTION, "--limit", "2")
-    assert list(found) == ["query", "trace_id", "hits"]
+    assert list(found) == ["query", "trace_id", "hits", "warnings"]
     assert found["query"] == QUESTION
     assert found["trace_id"] == 1
     hit, second = found["hits"]
@@ -424,7 +426,7 @@ def test_ask_shows_the_answer_and_where_it_stands(base: Path) -> None:
 
 def test_ask_as_json(base: Path) -> None:
     found = parsed("ask", QUESTION)
-    assert list(found) == ["question", "answer", "found", "citations", "trace_id"]
+    assert list(found) == ["question", "answer", "found", "citations", "trace_id", "warnings"]
     assert found["question"] == QUESTION
     assert found["answer"] == "Keys are rotated every month. [1]"
     assert found["found"] is True

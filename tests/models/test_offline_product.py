@@ -35,7 +35,7 @@ sys.addaudithook(watch)
 INDEX_AND_ASK = f"""
 import os, sys
 from localrag.cli.main import main
-for arguments in (["index", "docs", "-q"], ["ask", {QUESTION!r}]):
+for arguments in (["index", "docs", "-q"], ["reembed", "-q"], ["ask", {QUESTION!r}]):
     sys.argv[1:] = arguments
     try:
         main()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,24 +33,22 @@ def database(tmp_path: Path) -> Iterator[Database]:
 def found(*ids: int) -> SearchState:
     """Return a state whose survivors are `ids` with probabilities 0.9, 0.8, ..."""
     survivors = tuple(Candidate(id_, 1 - rank / 10, rank) for rank, id_ in enumerate(ids, 1))
-    return SearchState(query="q", queries=("q",), survivors=survivors)
+    return SearchState(query="q", queries=("q",), survivors=survivors, reranked=True)
 
 
-def expand(  # noqa: PLR0913 - the stage's own parameters
+def expand(
     database: Database,
     state: SearchState,
     *,
     neighbours: int = 0,
     token_budget: int | None = None,
     limit: int = 10,
-    reranked: bool = True,
 ) -> SearchState:
     stage = Expand(
         database.connection,
         neighbours=neighbours,
         token_budget=token_budget,
         limit=limit,
-        reranked=reranked,
     )
     return stage(state)
 
@@ -140,7 +139,7 @@ def test_only_the_wanted_number_of_matches_is_taken(database: Database) -> None:
 
 
 def test_scores_that_are_no_probabilities_are_not_shown_as_relevance(database: Database) -> None:
-    [passage] = expand(database, found(1), reranked=False).passages
+    [passage] = expand(database, replace(found(1), reranked=False)).passages
     assert passage.relevance is None
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support import DIMENSIONS, ScriptedReranker, add_document, chunks_of, unit
 
+from localrag.errors import RemoteError
 from localrag.records import Candidate, SearchState
 from localrag.search.rerank import VOTE, Rerank
 from localrag.search.retrieve import (
@@ -174,7 +175,41 @@ def test_vector_finds_the_nearest_chunks(database: Database) -> None:
     assert embedder.queries == ["the query"]
 
 
+class Unreachable(FixedEmbedder):
+    """A model on a server that is not there."""
+
+    def embed_query(self, text: str) -> FloatArray:
+        raise RemoteError(f"No server for {text}.")
+
+
+def test_without_its_server_vector_keeps_what_was_found_by_words(database: Database) -> None:
+    vector = Vector(database.connection, Unreachable(unit(1.0)), 10)
+    words = Lexical(database.connection, 10)(asked("alpha"))
+    state = vector(words)
+    assert (state.lists, state.survivors) == (words.lists, words.survivors)
+    assert state.note == "failed: No server for alpha. Searched by words only."
+    assert vector(asked("alpha")).lists == words.lists
+
+
+def test_vectors_of_another_length_than_the_files_are_not_compared(database: Database) -> None:
+    longer = FixedEmbedder(np.ones(DIMENSIONS + 1, np.float32))
+    state = Vector(database.connection, longer, 10)(asked("alpha"))
+    assert f"returns {DIMENSIONS + 1} dimensions" in state.note
+    assert set(ids(state.survivors)) == {1, 4}
+
+
 # 4
+
+
+def test_without_its_server_reranking_keeps_the_top_as_it_came(database: Database) -> None:
+    def unreachable(_: str) -> float:
+        raise RemoteError("No server.")
+
+    before = replace(asked("alpha"), survivors=tuple(Candidate(n, 0.01 * n, n) for n in (1, 2, 3)))
+    after = Rerank(database.connection, ScriptedReranker(unreachable), 2)(before)
+    assert after.survivors == before.survivors[:2]
+    assert not after.reranked
+    assert after.note == "failed: No server. The order stays as it was."
 
 
 def fused(*chunk_ids: int) -> SearchState:

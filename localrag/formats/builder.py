@@ -124,9 +124,7 @@ class DocumentBuilder:
         self._length = end
         self._map_lines(text, start, lines)
         self._blocks.append(
-            Block(
-                block.kind, start, end, block.heading, block.level, block.page, block.header_rows
-            )
+            Block(block.kind, start, end, block.heading, block.level, block.page, block.header_rows)
         )
 
     def _map_lines(self, text: str, start: int, lines: Sequence[int]) -> None:

@@ -28,13 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = ["read_docx"]
 
-_TRANSPARENT = frozenset(
-    ("w_sdt", "w_sdtContent", "w_customXml", "w_smartTag", "w_ins", "w_moveTo", "w_hyperlink")
-    + ("w_fldSimple", "w_dir", "w_bdo", "mc_AlternateContent", "mc_Choice", "w_ruby", "w_rubyBase")
-)
-_REMOVED = frozenset(("w_del", "w_moveFrom", "mc_Fallback", "w_rt", "w_pPr", "w_rPr", "w_delText"))
+_TRANSPARENT_NAMES = """
+    w_sdt w_sdtContent w_customXml w_smartTag w_ins w_moveTo w_hyperlink w_fldSimple w_dir w_bdo
+    mc_Choice w_ruby w_rubyBase
+"""
+_TRANSPARENT = frozenset(_TRANSPARENT_NAMES.split())
+"""What only wraps text. All else is left out: deletions, field codes, readings of ideographs."""
 _CHARACTERS = {"w_tab": " ", "w_br": "\n", "w_cr": "\n", "w_noBreakHyphen": "-", "w_ptab": " "}
 _NOTES = {"w_footnoteReference": "footnotes", "w_endnoteReference": "endnotes"}
+_EQUATIONS = frozenset(("m_oMath", "m_oMathPara"))
+_DRAWINGS = frozenset(("w_drawing", "w_pict", "w_object"))
 _MOST_GRID = 1_000
 
 
@@ -164,26 +167,23 @@ class _Reader:
         self._collect(element, inline)
         return inline
 
-    def _collect(self, element: Element, inline: _Inline) -> None:
+    def _collect(self, element: Iterable[Element], inline: _Inline) -> None:
         for child in element:
             tag = child.tag
             if tag == "w_t":
                 inline.pieces.append(child.text or "")
-            elif tag == "w_r":
-                if child.find("w_rPr/w_vanish") is None:
-                    self._collect(child, inline)
             elif tag in _CHARACTERS:
                 inline.pieces.append(_CHARACTERS[tag])
             elif tag in _NOTES:
                 self._refer(child, inline)
-            elif tag in ("m_oMath", "m_oMathPara"):
+            elif tag in _EQUATIONS:
                 inline.pieces.append(math_text(child))
-            elif tag in ("w_drawing", "w_pict", "w_object"):
+            elif tag in _DRAWINGS:
                 self._drawing(child, inline)
-            elif tag == "mc_AlternateContent":
-                self._collect(child[0] if len(child) else child, inline)
-            elif tag in _TRANSPARENT and tag not in _REMOVED:
+            elif tag in _TRANSPARENT or _is_shown_run(child):
                 self._collect(child, inline)
+            elif tag == "mc_AlternateContent":
+                self._collect(child[:1], inline)
 
     def _refer(self, reference: Element, inline: _Inline) -> None:
         key = (_NOTES[reference.tag], reference.get("w_id", ""))
@@ -247,6 +247,10 @@ class _Reader:
                 rows = ([self._cell(one, notes) for one in _cells(row)] for row in _rows(child))
                 pieces.append("; ".join(", ".join(filter(None, row)) for row in rows))
         return "\n".join(piece for piece in pieces if piece.strip())
+
+
+def _is_shown_run(element: Element) -> bool:
+    return element.tag == "w_r" and element.find("w_rPr/w_vanish") is None
 
 
 def _children(element: Element, *tags: str) -> Iterator[Element]:

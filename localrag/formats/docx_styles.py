@@ -73,7 +73,9 @@ class Styles:
 
     def numbering(self, style: str | None) -> Element | None:
         """Return the list that a style belongs to."""
-        return next((one.numbering for one in self._chain(style) if one.numbering is not None), None)
+        return next(
+            (one.numbering for one in self._chain(style) if one.numbering is not None), None
+        )
 
     def _name(self, style: str | None) -> str:
         found = self._by_id.get(style or "")
@@ -102,7 +104,7 @@ def read_styles(package: Package, main: str) -> Styles:
     for name in package.related(main, "styles"):
         for style in package.part(name).iter("w_style"):
             found[style.get("w_styleId", "")] = _Style(
-                name=value_of(style, "w_name") or style.get("w_styleId", ""),
+                name=value_of(style, "w_name") or style.get("w_styleId") or "",
                 based_on=value_of(style, "w_basedOn"),
                 outline=value_of(style, "w_pPr/w_outlineLvl"),
                 numbering=style.find("w_pPr/w_numPr"),
@@ -167,11 +169,15 @@ def _number(number: int, number_format: str) -> str:
     return str(number)
 
 
+_ROMAN = (
+    *((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L")),
+    *((40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")),
+)
+
+
 def _roman(number: int) -> str:
-    digits = ((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"))
-    digits += ((50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"))
     shown = ""
-    for value, letters in digits:
+    for value, letters in _ROMAN:
         shown += letters * (number // value)
         number %= value
     return shown

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["read_epub"]
 
-_PAGES = frozenset(("application/xhtml+xml", "text/html", "application/xml", "text/x-oeb1-document"))
+_PAGES = frozenset(
+    ("application/xhtml+xml", "text/html", "application/xml", "text/x-oeb1-document")
+)
 _PROPERTIES = {
     "title": "title",
     "creator": "author",

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - signs that numbers are written with are the subject
 """What a person means by the cells of a sheet: titles, tables with their header, remarks.
 
 A sheet is a grid without structure. Blank rows part it, rows with one filled cell are titles and

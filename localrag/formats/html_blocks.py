@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from localrag.formats.html_content import is_boilerplate
 from localrag.formats.html_tables import is_data_table, rows_of
+from localrag.formats.html_text import children_of, collapsed, flowing, raw_text, tex_source
 from localrag.formats.tables import add_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from selectolax.lexbor import LexborNode
 
@@ -20,25 +21,22 @@ if TYPE_CHECKING:
 
 __all__ = ["HtmlBlocks"]
 
-_BLOCKS = frozenset(
-    "address article aside blockquote body caption center dd details dialog div dl dt fieldset"
-    " figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section"
-    " summary table tbody td tfoot th thead tr ul".split()
-)
+_BLOCK_NAMES = """
+    address article aside blockquote body caption center dd details dialog div dl dt fieldset
+    figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section
+    summary table tbody td tfoot th thead tr ul
+"""
+_NEVER_NAMES = """
+    script style noscript template svg iframe object canvas audio video head rt rp annotation
+    annotation-xml datalist map
+"""
+_BLOCKS = frozenset(_BLOCK_NAMES.split())
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_NEVER = frozenset(
-    "script style noscript template svg iframe object canvas audio video head rt rp annotation"
-    " annotation-xml datalist map".split()
-)
+_NEVER = frozenset(_NEVER_NAMES.split())
 _DEEPEST = 150
 _LANGUAGE = re.compile(r"(?:language|lang|highlight(?:-source)?|brush:?)-?\s*([a-z][\w+#-]*)")
-_TEX_WRAP = re.compile(r"^\{\\(?:displaystyle|textstyle|scriptstyle)\s*(.*)\}$", re.DOTALL)
 _FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|svg|webp|bmp)|(?:image|img|photo|icon|logo)?\s*\d*")
 _PERMALINKS = frozenset(("#", "¶", "§", "🔗"))
-# A line break between ideographs or kana is none between words.
-_UNSPACED_BREAK = re.compile(
-    r"(?<=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])[ \t]*\n\s*(?=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])"
-)
 
 
 @dataclass(slots=True)
@@ -66,20 +64,20 @@ class HtmlBlocks:
             self._inline.append(node.text(deep=True))
             return
         self._depth += 1
-        for child in _children(node):
+        for child in children_of(node):
             if child.tag == "-text":
-                self._inline.append(_flowing(child.text_content or ""))
+                self._inline.append(flowing(child.text_content or ""))
             elif child.is_element_node:
                 self._element(child)
         self._depth -= 1
 
     def _element(self, node: LexborNode) -> None:
         tag = node.tag or ""
-        if tag in _NEVER or (not self.keeps_all and self._is_boilerplate(node)):
+        if tag in _NEVER or self._is_left_out(node):
             # What is left out still parts the words around it.
             self._inline.append(" " if tag not in ("rt", "rp") else "")
-        elif tag in _SPECIAL:
-            _SPECIAL[tag](self, node)
+        elif tag in self._SPECIAL:
+            self._SPECIAL[tag](self, node)
         elif tag == "a" and node.text(deep=True).strip() in _PERMALINKS:
             return
         elif tag in _HEADINGS:
@@ -91,13 +89,13 @@ class HtmlBlocks:
         else:
             self._children(node)
 
-    def _is_boilerplate(self, node: LexborNode) -> bool:
-        if not is_boilerplate(node, in_content=self.in_content):
+    def _is_left_out(self, node: LexborNode) -> bool:
+        if self.keeps_all or not is_boilerplate(node, in_content=self.in_content):
             return False
         return not (node.tag == "header" and node.css_first("h1"))
 
     def _flush(self) -> None:
-        text = _collapsed("".join(self._inline))
+        text = collapsed("".join(self._inline))
         self._inline.clear()
         if not text:
             return
@@ -113,7 +111,7 @@ class HtmlBlocks:
     def _heading(self, node: LexborNode, level: int) -> None:
         self._flush()
         self._children(node)
-        text = _collapsed("".join(self._inline)).replace("\n", " ")
+        text = collapsed("".join(self._inline)).replace("\n", " ")
         self._inline.clear()
         self.builder.heading(text, level)
 
@@ -121,8 +119,8 @@ class HtmlBlocks:
         self._flush()
         start = node.attributes.get("start") or "1"
         number = int(start) if start.isdigit() else 1
-        for child in _children(node):
-            if child.tag == "li" and not (not self.keeps_all and self._is_boilerplate(child)):
+        for child in children_of(node):
+            if child.tag == "li" and not self._is_left_out(child):
                 marker = "-"
                 if node.tag == "ol":
                     marker, number = f"{number}.", number + 1
@@ -178,7 +176,7 @@ class HtmlBlocks:
             name = (one.attributes.get("class") or "") if one is not None else ""
             if match := _LANGUAGE.search(name):
                 language = match[1]
-        self.builder.code("".join(_raw(node, self._is_boilerplate)), language=language)
+        self.builder.code("".join(raw_text(node, self._is_left_out)), language=language)
 
     def _table(self, node: LexborNode) -> None:
         self._flush()
@@ -197,20 +195,20 @@ class HtmlBlocks:
         pieces = self._inline
         for part in self._cell_pieces(node):
             pieces.append(part)
-        text = _collapsed("".join(pieces))
+        text = collapsed("".join(pieces))
         self._inline = outer
         return text
 
     def _cell_pieces(self, node: LexborNode) -> Iterator[str]:
-        for child in _children(node):
+        for child in children_of(node):
             tag = child.tag or ""
             if tag == "-text":
-                yield _flowing(child.text_content or "")
-            elif not child.is_element_node or tag in _NEVER or self._is_boilerplate(child):
+                yield flowing(child.text_content or "")
+            elif not child.is_element_node or tag in _NEVER or self._is_left_out(child):
                 continue
             elif tag in ("math", "img", "br", "wbr"):
                 before = len(self._inline)
-                _SPECIAL[tag](self, child)
+                self._SPECIAL[tag](self, child)
                 yield from self._inline[before:]
                 del self._inline[before:]
             else:
@@ -232,7 +230,7 @@ class HtmlBlocks:
             return
         text = (node.attributes.get("alt") or "").strip(" []")
         if "math" in name or "tex" in name:
-            self._inline.append(_tex(text))
+            self._inline.append(tex_source(text))
         elif text and not _FILE_NAME.fullmatch(text.lower()):
             self._inline.append(f" [{text}] ")
 
@@ -242,58 +240,22 @@ class HtmlBlocks:
             source = node.css_first("annotation[encoding='application/x-tex']")
             text = source.text(deep=True) if source is not None else ""
         if text:
-            self._inline.append(_tex(text))
+            self._inline.append(tex_source(text))
         else:
             self._children(node)
 
-
-def _children(node: LexborNode) -> Iterator[LexborNode]:
-    child = node.child
-    while child is not None:
-        yield child
-        child = child.next
-
-
-def _raw(node: LexborNode, is_boilerplate: Callable[[LexborNode], bool]) -> Iterator[str]:
-    """Yield the text of code as it stands; the numbers of its lines are no code."""
-    for child in _children(node):
-        if child.tag == "-text":
-            yield child.text_content or ""
-        elif child.tag == "br":
-            yield "\n"
-        elif child.is_element_node and not is_boilerplate(child):
-            yield from _raw(child, is_boilerplate)
-
-
-def _flowing(text: str) -> str:
-    """Return text without its line breaks, which mean nothing."""
-    return _UNSPACED_BREAK.sub("", text).replace("\n", " ").replace("\r", " ")
-
-
-def _collapsed(text: str) -> str:
-    """Return text with its white space collapsed; line breaks that are meant are lines."""
-    lines = (" ".join(line.split()) for line in text.split("\n"))
-    return "\n".join(line for line in lines if line)
-
-
-def _tex(text: str) -> str:
-    text = " ".join(text.split())
-    match = _TEX_WRAP.match(text)
-    return match[1].strip() if match else text
-
-
-_SPECIAL: dict[str, Callable[[HtmlBlocks, LexborNode], None]] = {
-    "ul": HtmlBlocks._list,
-    "ol": HtmlBlocks._list,
-    "li": HtmlBlocks._stray_item,
-    "dt": HtmlBlocks._term,
-    "dd": HtmlBlocks._term,
-    "blockquote": HtmlBlocks._quote,
-    "figcaption": HtmlBlocks._caption,
-    "pre": HtmlBlocks._code,
-    "table": HtmlBlocks._table,
-    "br": HtmlBlocks._break,
-    "wbr": HtmlBlocks._nothing,
-    "img": HtmlBlocks._image,
-    "math": HtmlBlocks._math,
-}
+    _SPECIAL: ClassVar[Mapping[str, Callable[[HtmlBlocks, LexborNode], None]]] = {
+        "ul": _list,
+        "ol": _list,
+        "li": _stray_item,
+        "dt": _term,
+        "dd": _term,
+        "blockquote": _quote,
+        "figcaption": _caption,
+        "pre": _code,
+        "table": _table,
+        "br": _break,
+        "wbr": _nothing,
+        "img": _image,
+        "math": _math,
+    }

@@ -26,12 +26,13 @@ _ARTICLE = (
 _LEAST_MAIN = 0.25
 _LEAST_ARTICLE = 0.5
 
-_CONTROLS = frozenset(("button", "select", "input", "textarea", "option", "dialog", "menu"))
-_NAVIGATION = frozenset(("nav",))
-_ROLES = frozenset(
-    ("navigation", "banner", "contentinfo", "search", "complementary", "dialog", "alertdialog")
-    + ("menu", "menubar", "toolbar", "tablist", "button", "doc-toc")
-)
+_LEFT_OUT = frozenset(("nav", "button", "select", "input", "textarea", "option", "dialog", "menu"))
+_NEVER_LEFT_OUT = frozenset(("html", "body", "main", "article"))
+_ROLE_NAMES = """
+    navigation banner contentinfo search complementary dialog alertdialog menu menubar toolbar
+    tablist button doc-toc
+"""
+_ROLES = frozenset(_ROLE_NAMES.split())
 _SURE = re.compile(
     r"""(?:.*-)?(?:cookies?|gdpr|consent|breadcrumbs?|pagination|pager|skip-?link|skip-to-content
       |skip-nav|navbar|navbox|site-?nav|nav-?bar|sr-only|visually-hidden|screen-reader-text|noprint
@@ -72,23 +73,31 @@ def is_boilerplate(node: LexborNode, *, in_content: bool) -> bool:
     `in_content` says that it stands inside what the page itself marks as its content: a footer
     there may hold notes, and an aside a remark.
     """
-    tag, attributes = node.tag or "", node.attributes
-    if tag in _CONTROLS or tag in _NAVIGATION or "hidden" in attributes:
+    tag = node.tag or ""
+    if tag in _LEFT_OUT or (tag in ("footer", "aside") and not in_content):
         return True
-    role = (attributes.get("role") or "").strip().lower()
-    if role in _ROLES or attributes.get("aria-hidden") == "true":
+    return _is_hidden(node) or (tag not in _NEVER_LEFT_OUT and _is_named_so(node))
+
+
+def _is_hidden(node: LexborNode) -> bool:
+    """Whether a browser does not show an element, or it has a role beside the content."""
+    attributes = node.attributes
+    if "hidden" in attributes or attributes.get("aria-hidden") == "true":
         return True
-    if _HIDDEN.search(attributes.get("style") or "") and node.css_first("math") is None:
+    if (attributes.get("role") or "").strip().lower() in _ROLES:
         return True
-    if tag in ("footer", "aside") and not in_content:
-        return True
+    # Formulas are hidden behind their pictures.
+    hidden = _HIDDEN.search(attributes.get("style") or "")
+    return hidden is not None and node.css_first("math") is None
+
+
+def _is_named_so(node: LexborNode) -> bool:
+    attributes = node.attributes
     names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower().split()
     names = [name.replace("_", "-") for name in names]
-    if tag in ("body", "main", "article", "html") or not names:
-        return False
     if any(_SURE.fullmatch(name) for name in names):
-        # A page that is built around its table of contents is still a page.
-        return _LEAST_MAIN * _page_size(node) > _size(node)
+        # A page that is built inside an element of such a name is still a page.
+        return _size(node) < _LEAST_MAIN * _page_size(node)
     return any(_LIKELY.fullmatch(name) for name in names) and _is_links(node)
 
 

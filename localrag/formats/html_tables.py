@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from localrag.formats.grids import names_columns
@@ -16,6 +17,7 @@ __all__ = ["is_data_table", "rows_of"]
 _LAYOUT_ROLES = frozenset(("presentation", "none"))
 _NOT_IN_DATA = "table, h1, h2, h3, pre, article, section, form"
 _MOST_SPAN = 100
+_SPAN = re.compile(r"[0-9]{1,9}")
 
 
 def is_data_table(table: LexborNode) -> bool:
@@ -29,7 +31,9 @@ def is_data_table(table: LexborNode) -> bool:
     return not any(cell.css_first(_NOT_IN_DATA) for row in rows for cell in _cells(row))
 
 
-def rows_of(table: LexborNode, text_of: Callable[[LexborNode], str]) -> tuple[list[list[str]], bool]:
+def rows_of(
+    table: LexborNode, text_of: Callable[[LexborNode], str]
+) -> tuple[list[list[str]], bool]:
     """Return the cells of a data table, and whether the first row names the columns.
 
     A cell that spans several places stands in the first of them; header rows become one.
@@ -91,7 +95,7 @@ def _take(spanned: dict[int, int], column: int) -> bool:
 
 def _span(cell: LexborNode, name: str) -> int:
     value = (cell.attributes.get(name) or "1").strip()
-    return min(max(int(value), 1), _MOST_SPAN) if value.isdigit() and len(value) < 10 else 1
+    return min(max(int(value), 1), _MOST_SPAN) if _SPAN.fullmatch(value) else 1
 
 
 def _joined(rows: list[list[str]]) -> list[str]:

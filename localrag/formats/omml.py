@@ -16,31 +16,11 @@ def math_text(element: Element) -> str:
 
 
 def _text(element: Element) -> str:
-    match element.tag:
-        case "m_t":
-            return element.text or ""
-        case "m_f":
-            return f"{_group(element, 'm_num')}/{_group(element, 'm_den')}"
-        case "m_sSup":
-            return f"{_base(element)}^{_group(element, 'm_sup')}"
-        case "m_sSub":
-            return f"{_base(element)}_{_group(element, 'm_sub')}"
-        case "m_sSubSup":
-            lower, upper = _group(element, "m_sub"), _group(element, "m_sup")
-            return f"{_base(element)}_{lower}^{upper}"
-        case "m_rad":
-            return f"{_part(element, 'm_deg')}√{_group(element, 'm_e')}"
-        case "m_nary":
-            return _nary(element)
-        case "m_d":
-            return _delimited(element)
-        case "m_m":
-            rows = ("  ".join(math_text(cell) for cell in row) for row in element.iter("m_mr"))
-            return f"[{'; '.join(rows)}]"
-        case _ if element.tag.endswith("Pr"):
-            return ""
-        case _:
-            return math_text(element)
+    if element.tag == "m_t":
+        return element.text or ""
+    if element.tag.endswith("Pr"):
+        return ""
+    return _SHOWN.get(element.tag, math_text)(element)
 
 
 def _part(element: Element, name: str) -> str:
@@ -48,13 +28,34 @@ def _part(element: Element, name: str) -> str:
     return "" if part is None else math_text(part)
 
 
-def _base(element: Element) -> str:
-    return _part(element, "m_e")
-
-
 def _group(element: Element, name: str) -> str:
     text = _part(element, name)
     return text if len(text) <= 1 or text.isalnum() else f"({text})"
+
+
+def _fraction(element: Element) -> str:
+    return f"{_group(element, 'm_num')}/{_group(element, 'm_den')}"
+
+
+def _raised(element: Element) -> str:
+    return f"{_part(element, 'm_e')}^{_group(element, 'm_sup')}"
+
+
+def _lowered(element: Element) -> str:
+    return f"{_part(element, 'm_e')}_{_group(element, 'm_sub')}"
+
+
+def _lowered_and_raised(element: Element) -> str:
+    return f"{_lowered(element)}^{_group(element, 'm_sup')}"
+
+
+def _root(element: Element) -> str:
+    return f"{_part(element, 'm_deg')}√{_group(element, 'm_e')}"
+
+
+def _matrix(element: Element) -> str:
+    rows = ("  ".join(math_text(cell) for cell in row) for row in element.iter("m_mr"))
+    return f"[{'; '.join(rows)}]"
 
 
 def _nary(element: Element) -> str:
@@ -62,7 +63,7 @@ def _nary(element: Element) -> str:
     limits = (("_", _group(element, "m_sub")), ("^", _group(element, "m_sup")))
     shown = "".join(mark + text for mark, text in limits if text)
     symbol = "∫" if sign is None else sign.get("m_val", "∫")
-    return f"{symbol}{shown} {_base(element)}"
+    return f"{symbol}{shown} {_part(element, 'm_e')}"
 
 
 def _delimited(element: Element) -> str:
@@ -70,3 +71,15 @@ def _delimited(element: Element) -> str:
     left = "(" if begin is None else begin.get("m_val", "")
     right = ")" if end is None else end.get("m_val", "")
     return left + ",".join(math_text(part) for part in element.findall("m_e")) + right
+
+
+_SHOWN = {
+    "m_f": _fraction,
+    "m_sSup": _raised,
+    "m_sSub": _lowered,
+    "m_sSubSup": _lowered_and_raised,
+    "m_rad": _root,
+    "m_m": _matrix,
+    "m_nary": _nary,
+    "m_d": _delimited,
+}

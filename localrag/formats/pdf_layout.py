@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Line", "Table", "reading_order"]
 
-_LEAST_GUTTER = 0.9
-"""In sizes of the font."""
 _LEAST_LINES = 3
 """Lines on either side of a gutter."""
 _MOST_CROSSING = 0.25
@@ -76,32 +75,31 @@ def _size(items: Sequence[_Item]) -> float:
 
 
 def _gutter(items: Sequence[_Item]) -> float | None:
-    """Return where a gap runs down between two columns, the leftmost if there are several."""
-    size = _size(items)
-    edges = sorted({one.right for one in items})
-    lefts = sorted({one.left for one in items})
-    for edge in edges:
-        following = next((left for left in lefts if left > edge), None)
-        if following is None or following - edge < _LEAST_GUTTER * size:
-            continue
-        middle = (edge + following) / 2
-        if _is_gutter(items, middle):
-            return middle
-    return None
+    """Return where a gap runs down between two columns: the one that the fewest lines cross."""
+    # The lines of a column begin below each other.
+    lefts = Counter(round(one.left) for one in items)
+    candidates = sorted(left - 1.0 for left, count in lefts.items() if count >= _LEAST_LINES)
+    best, fewest = None, _MOST_CROSSING * len(items)
+    for x in candidates:
+        crossing = _crossing(items, x)
+        if crossing is not None and crossing < fewest:
+            best, fewest = x, crossing
+    return best
 
 
-def _is_gutter(items: Sequence[_Item], x: float) -> bool:
+def _crossing(items: Sequence[_Item], x: float) -> int | None:
+    """Return how many items cross a gutter; None where it parts no columns that stand abreast."""
     left = [one for one in items if one.right <= x]
     right = [one for one in items if one.left >= x]
-    crossing = len(items) - len(left) - len(right)
     fewest = min(len(left), len(right))
-    if fewest < _LEAST_LINES or crossing > _MOST_CROSSING * len(items):
-        return False
+    if fewest < _LEAST_LINES:
+        return None
     top = max(min(one.top for one in left), min(one.top for one in right))
     bottom = min(max(one.bottom for one in left), max(one.bottom for one in right))
-    shared = [one for one in items if one.top < bottom and one.bottom > top]
-    beside = sum(one.right <= x for one in shared), sum(one.left >= x for one in shared)
-    return min(beside) >= max(_LEAST_LINES, _SIDE_BY_SIDE * fewest)
+    abreast = [sum(top < one.bottom and one.top < bottom for one in side) for side in (left, right)]
+    if min(abreast) < max(_LEAST_LINES, _SIDE_BY_SIDE * fewest):
+        return None
+    return len(items) - len(left) - len(right)
 
 
 def _bands(items: Sequence[_Item], gutter: float) -> Iterator[list[_Item]]:

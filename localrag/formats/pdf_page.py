@@ -9,6 +9,8 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+import sys
+import unicodedata
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -99,7 +101,7 @@ def text_objects(page: PdfPage) -> int:
 
 
 def _count_objects(page: PdfPage) -> int:
-    return max(0, pdfium.FPDFPage_CountObjects(page.raw))
+    return max(0, int(pdfium.FPDFPage_CountObjects(page.raw)))
 
 
 def _glyphs(text_page: pdfium.FPDF_TEXTPAGE) -> Iterator[_Glyph]:
@@ -131,9 +133,10 @@ def _glyphs(text_page: pdfium.FPDF_TEXTPAGE) -> Iterator[_Glyph]:
 
 
 def _character(code: int) -> str:
-    if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF or code < 0x20 or code == 0xFFFF:
+    if code < ord(" ") or code > sys.maxunicode:
         return ""
-    return chr(code)
+    character = chr(code)
+    return "" if unicodedata.category(character) in ("Cs", "Cn") else character
 
 
 def _style(text_page: pdfium.FPDF_TEXTPAGE, at: int, known: dict[int, _Style]) -> _Style | None:
@@ -147,7 +150,7 @@ def _style(text_page: pdfium.FPDF_TEXTPAGE, at: int, known: dict[int, _Style]) -
         scale = math.hypot(matrix.c, matrix.d) or 1.0
         size = pdfium.FPDFText_GetFontSize(text_page, at) * scale
         angle = pdfium.FPDFText_GetCharAngle(text_page, at)
-        known[key] = _Style(abs(size), _is_bold(text_page, at), round(angle / (math.pi / 2)) % 4)
+        known[key] = _Style(abs(size), _is_bold(text_page, at), round(-angle / (math.pi / 2)) % 4)
     return known[key]
 
 
@@ -169,9 +172,7 @@ class _Turn:
     top: float
     quarters: int
 
-    def __call__(
-        self, box: tuple[float, float, float, float]
-    ) -> tuple[float, float, float, float]:
+    def __call__(self, box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
         """Return left, top, right, bottom."""
         left, bottom, right, top = box
         match self.quarters:
@@ -180,7 +181,12 @@ class _Turn:
             case 1:
                 return bottom - self.bottom, left - self.left, top - self.bottom, right - self.left
             case 2:
-                return self.right - right, bottom - self.bottom, self.right - left, top - self.bottom
+                return (
+                    self.right - right,
+                    bottom - self.bottom,
+                    self.right - left,
+                    top - self.bottom,
+                )
             case _:
                 return self.top - top, self.right - right, self.top - bottom, self.right - left
 
@@ -203,9 +209,7 @@ def _segments(glyphs: Sequence[_Glyph], turned: _Turn) -> Iterator[Segment]:
         yield replace(segment, text="".join(pieces).strip())
 
 
-def _widened(
-    segment: Segment, box: tuple[float, float, float, float], style: _Style
-) -> Segment:
+def _widened(segment: Segment, box: tuple[float, float, float, float], style: _Style) -> Segment:
     left, top, right, bottom = box
     larger = style.size > segment.size
     return Segment(

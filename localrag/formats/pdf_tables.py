@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - dashes of many kinds are the subject
 """Tables on a PDF page: rows whose pieces stand under each other.
 
 A PDF knows no tables, only pieces of text at places. Rows of pieces that line up are a table unless
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import mean, median
 from typing import TYPE_CHECKING
 
@@ -84,7 +86,11 @@ def _cells(row: Sequence[Segment]) -> list[Segment]:
         last = cells[-1] if cells else None
         if last:
             gap = segment.left - last.right
-            near = _BULLET_GAP if _BULLET.fullmatch(last.text) and not _is_number(segment) else _CELL_GAP
+            near = (
+                _BULLET_GAP
+                if _BULLET.fullmatch(last.text) and not _is_number(segment)
+                else _CELL_GAP
+            )
             if gap <= near * segment.size:
                 cells[-1] = replace(
                     last,
@@ -188,7 +194,7 @@ def _is_prose(rows: Sequence[list[Segment]], columns: Sequence[tuple[float, floa
             continue
         fill = mean(one.right - one.left for one in cells) / max(right - left, 1.0)
         length = mean(len(one.text) for one in cells)
-        prose += fill >= _PROSE_FILL and length >= _PROSE_LENGTH or length > _SHORT
+        prose += (fill >= _PROSE_FILL and length >= _PROSE_LENGTH) or length > _SHORT
     return prose * 2 >= len(columns)
 
 
@@ -209,7 +215,7 @@ def _joined_rows(
     """Join rows that only continue the cells of the row above; return them and their first rows."""
     gaps = [
         min(one.top for one in below) - max(one.bottom for one in above)
-        for above, below in zip(run, run[1:], strict=False)
+        for above, below in pairwise(run)
     ]
     texts: list[list[str]] = []
     starts: list[int] = []

@@ -104,20 +104,24 @@ def _shown(cell: ReadOnlyCell) -> str:
     """Return the value of a cell as a person reads it."""
     value = cell.value
     match value:
-        case None:
-            return ""
         case bool():
             return str(value).upper()
-        case dt.datetime() if value.time() == dt.time():
-            return value.date().isoformat()
-        case dt.datetime():
-            return value.isoformat(sep=" ", timespec="minutes" if not value.second else "seconds")
-        case dt.date() | dt.time():
-            return value.isoformat()
         case int() | float():
             return _number(value, str(cell.number_format or ""))
+        case dt.datetime() | dt.date() | dt.time():
+            return _time(value)
+        case None:
+            return ""
         case _:
             return str(value).strip()
+
+
+def _time(value: dt.datetime | dt.date | dt.time) -> str:
+    if not isinstance(value, dt.datetime):
+        return value.isoformat()
+    if value.time() == dt.time():
+        return value.date().isoformat()
+    return value.isoformat(sep=" ", timespec="seconds" if value.second else "minutes")
 
 
 def _number(value: float, number_format: str) -> str:

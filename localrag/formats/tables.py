@@ -48,7 +48,7 @@ def trimmed_rows(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     return [[row[column] for column in kept] for row in full]
 
 
-def add_rows(
+def add_rows(  # noqa: PLR0913 - all but the first two are named and have defaults
     builder: DocumentBuilder,
     rows: Sequence[Sequence[str]],
     *,

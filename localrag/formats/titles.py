@@ -25,7 +25,7 @@ _NO_TITLE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_BEGINNING = 3
+_BEGINNING = 2
 _PROGRAM = re.compile(r"^Microsoft (?:Word|PowerPoint|Excel) - ")
 
 

@@ -66,15 +66,18 @@ def read_html(data: bytes, uri: str) -> Document:
         ReadError: it is not text, or its encoding is not known.
     """
     tree = parse_html(decode_html(data))
+    stated, is_in_text = _title(tree)
+    title = title_of({"title": stated}, (), uri)
     builder = DocumentBuilder()
+    if title == stated and not is_in_text:
+        builder.heading(title, 1)
     root = content_root(tree)
     if root is not None:
         HtmlBlocks(builder, in_content=root.tag != "body").add(root)
-        if not builder.blocks:
+        if not any(block.kind != "heading" for block in builder.blocks):
             # All of it looks like boilerplate: then that is what the page says.
             HtmlBlocks(builder, keeps_all=True).add(root)
     metadata = _metadata(tree)
-    title = title_of({"title": _title(tree)}, builder.blocks, uri)
     return builder.build(title, MEDIA_TYPE, metadata)
 
 
@@ -111,15 +114,18 @@ def parse_html(text: str) -> LexborHTMLParser:
     return tree
 
 
-def _title(tree: LexborHTMLParser) -> str:
-    """Return the title without the name of the site, where a heading says which part that is."""
+def _title(tree: LexborHTMLParser) -> tuple[str, bool]:
+    """Return the title, and whether a heading of the page says it.
+
+    Where a heading is part of the title, the rest is the name of the site.
+    """
     element = tree.css_first("title")
     title = one_line(element.text(deep=True)) if element is not None else ""
-    for heading in tree.css("h1"):
+    for heading in tree.css("h1, h2"):
         text = one_line(heading.text(deep=True))
-        if text and len(text) > len(title) // 3 and text in title:
-            return text
-    return title
+        if text and (title.startswith(text) or (text in title and len(text) > len(title) // 3)):
+            return text, True
+    return title, False
 
 
 def _metadata(tree: LexborHTMLParser) -> dict[str, object]:

@@ -37,7 +37,7 @@ def without_furniture(
 ) -> list[list[Segment]]:
     """Return the segments of each page without what repeats at the edges of the pages.
 
-    Numbers count as equal. A page of which nothing else is left stays as it is.
+    Numbers count as equal. Where pages often hold nothing else, those stay as they are.
     """
     edges = [_edge_rows(page, height) for page, height in zip(pages, heights, strict=True)]
     seen = Counter(key for rows in edges for key in {key for key, _ in rows})
@@ -50,8 +50,11 @@ def without_furniture(
             for one in row
             if seen[key] >= least or (len(row) == 1 and one.text == str(number))
         }
-        rest = [one for one in page if id(one) not in dropped]
-        kept.append(rest or list(page))
+        kept.append([one for one in page if id(one) not in dropped])
+    emptied = sum(bool(page) and not rest for page, rest in zip(pages, kept, strict=True))
+    if emptied >= least:
+        # Pages of one line each, as of a ledger: then the lines at their edges are the text.
+        return [rest or list(page) for page, rest in zip(pages, kept, strict=True)]
     return kept
 
 

@@ -108,17 +108,17 @@ def _shown(cell: ReadOnlyCell) -> str:
             return str(value).upper()
         case int() | float():
             return _number(value, str(cell.number_format or ""))
-        case dt.datetime() | dt.date() | dt.time():
-            return _time(value)
+        case dt.datetime():
+            return _moment(value)
+        case dt.date() | dt.time():
+            return value.isoformat()
         case None:
             return ""
         case _:
             return str(value).strip()
 
 
-def _time(value: dt.datetime | dt.date | dt.time) -> str:
-    if not isinstance(value, dt.datetime):
-        return value.isoformat()
+def _moment(value: dt.datetime) -> str:
     if value.time() == dt.time():
         return value.date().isoformat()
     return value.isoformat(sep=" ", timespec="seconds" if value.second else "minutes")

@@ -8,6 +8,7 @@ import pytest
 from test_shared_files import squeezed
 
 from localrag.errors import ReadError
+from localrag.formats import ocr
 from localrag.formats.registry import read_document
 from localrag.records import Document
 
@@ -34,11 +35,13 @@ def documents(files: Path) -> dict[str, Document]:
     paths = [path for name in FORMATS for path in sorted((files / name).iterdir())]
     names = {path.relative_to(files).as_posix(): path for path in paths}
     unreadable = {*UNREADABLE, "pdf/scanned-no-text-layer.pdf"}
-    return {
-        name: read_document(path.read_bytes(), name)
-        for name, path in names.items()
-        if name not in unreadable
-    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ocr, "is_installed", lambda: False)
+        return {
+            name: read_document(path.read_bytes(), name)
+            for name, path in names.items()
+            if name not in unreadable
+        }
 
 
 def probes(files: Path) -> list[dict[str, Any]]:

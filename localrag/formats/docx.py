@@ -12,10 +12,17 @@ from typing import TYPE_CHECKING
 
 from localrag.formats.builder import DocumentBuilder, one_line
 from localrag.formats.containers import DOCX
-from localrag.formats.docx_styles import read_numbering, read_styles, value_of
+from localrag.formats.docx_styles import (
+    DEEPEST_LIST,
+    heading_level,
+    read_numbering,
+    read_styles,
+    value_of,
+)
 from localrag.formats.grids import names_columns
 from localrag.formats.omml import math_text
 from localrag.formats.ooxml import core_properties, open_package
+from localrag.formats.spans import whole_number
 from localrag.formats.tables import add_rows
 from localrag.formats.titles import title_of
 
@@ -38,7 +45,7 @@ _CHARACTERS = {"w_tab": " ", "w_br": "\n", "w_cr": "\n", "w_noBreakHyphen": "-",
 _NOTES = {"w_footnoteReference": "footnotes", "w_endnoteReference": "endnotes"}
 _EQUATIONS = frozenset(("m_oMath", "m_oMathPara"))
 _DRAWINGS = frozenset(("w_drawing", "w_pict", "w_object"))
-_MOST_GRID = 1_000
+_MOST_SPAN = 100
 
 
 def read_docx(data: bytes, uri: str) -> Document:
@@ -137,10 +144,8 @@ class _Reader:
     def _add(self, text: str, style: str | None, properties: Element | None) -> None:
         if not text.strip():
             return
-        level = self.styles.level(style)
         stated = value_of(properties, "w_outlineLvl")
-        if stated and stated.isdigit():
-            level = (int(stated) + 1) % 10
+        level = self.styles.level(style) if stated is None else heading_level(stated)
         marker, depth = self._marker(style, properties)
         if level:
             self.builder.heading(f"{marker} {text}" if marker not in (None, "-") else text, level)
@@ -157,10 +162,9 @@ class _Reader:
         own = None if properties is None else properties.find("w_numPr")
         inherited = self.styles.numbering(style)
         list_id = value_of(own, "w_numId") or value_of(inherited, "w_numId")
-        depth = value_of(own, "w_ilvl") or value_of(inherited, "w_ilvl") or "0"
-        if not list_id or not depth.isdigit():
-            return None, 0
-        return self.numbering.marker(list_id, int(depth)), int(depth)
+        stated = value_of(own, "w_ilvl") or value_of(inherited, "w_ilvl")
+        depth = whole_number(stated, 0, DEEPEST_LIST)
+        return self.numbering.marker(list_id or "", depth), depth
 
     def _inline(self, element: Element) -> _Inline:
         inline = _Inline()
@@ -230,8 +234,7 @@ class _Reader:
             merge = None if properties is None else properties.find("w_vMerge")
             continued = merge is not None and merge.get("w_val", "continue") == "continue"
             row.append("" if continued else self._cell(cell, notes))
-            span = value_of(properties, "w_gridSpan") or "1"
-            row += [""] * (min(int(span), _MOST_GRID) - 1 if span.isdigit() else 0)
+            row += [""] * (whole_number(value_of(properties, "w_gridSpan"), 1, _MOST_SPAN) - 1)
         return row
 
     def _cell(self, cell: Element, notes: list[tuple[str, str]]) -> str:

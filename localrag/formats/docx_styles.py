@@ -6,14 +6,28 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from localrag.formats.spans import whole_number
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from localrag.formats.ooxml import Element, Package
 
-__all__ = ["Numbering", "Styles", "read_numbering", "read_styles", "value_of"]
+__all__ = [
+    "DEEPEST_LIST",
+    "Numbering",
+    "Styles",
+    "heading_level",
+    "read_numbering",
+    "read_styles",
+    "value_of",
+]
+
+DEEPEST_LIST = 8
+"""The last of the nine levels that a list can have."""
 
 _DEEPEST = 20
+_MOST_NUMBER = 9_999
 _BODY_LEVEL = 9
 # Styles of publishers and templates that neither are named "heading 1" nor have an outline level.
 _HEADING_NAME = re.compile(
@@ -28,6 +42,12 @@ _CODE_NAME = re.compile(
     re.IGNORECASE,
 )
 _CONTENTS_NAME = re.compile(r"toc\s*\d|toc heading|table of figures|index\s*\d", re.IGNORECASE)
+
+
+def heading_level(outline: str) -> int:
+    """Return the level of a heading, from 1, by what the file calls its outline level, from 0."""
+    level = whole_number(outline, _BODY_LEVEL, _BODY_LEVEL)
+    return level + 1 if level < _BODY_LEVEL else 0
 
 
 def value_of(element: Element | None, path: str) -> str | None:
@@ -61,12 +81,12 @@ class Styles:
     def level(self, style: str | None) -> int:
         """Return the level of the headings that have a style, from 1; 0 where it is for text."""
         for one in self._chain(style):
-            if one.outline is not None and one.outline.isdigit():
-                return int(one.outline) + 1 if int(one.outline) < _BODY_LEVEL else 0
+            if one.outline is not None:
+                return heading_level(one.outline)
             if match := _HEADING_NAME.fullmatch(one.name):
                 level = match["level"].lower()
                 # "Head A" stands under the title of the chapter.
-                return int(level) if level.isdigit() else ord(level) - ord("a") + 2
+                return whole_number(level, ord(level) - ord("a") + 2, _BODY_LEVEL)
             if _TITLE_NAME.fullmatch(one.name):
                 return 1
         return 0
@@ -190,7 +210,7 @@ def read_numbering(package: Package, main: str) -> Numbering:
         root = package.part(name)
         abstract = {
             one.get("w_abstractNumId", ""): {
-                int(level.get("w_ilvl", "0")): _level(level) for level in one.findall("w_lvl")
+                _depth(level): _level(level) for level in one.findall("w_lvl")
             }
             for one in root.findall("w_abstractNum")
         }
@@ -200,23 +220,27 @@ def read_numbering(package: Package, main: str) -> Numbering:
             levels = dict(abstract.get(target, {}))
             overrides = one.findall("w_lvlOverride")
             for override in overrides:
-                depth = int(override.get("w_ilvl", "0"))
+                depth = _depth(override)
                 changed = override.find("w_lvl")
                 start = value_of(override, "w_startOverride")
                 if changed is not None:
                     levels[depth] = _level(changed)
-                elif start and start.isdigit() and depth in levels:
+                elif start is not None and depth in levels:
                     old = levels[depth]
-                    levels[depth] = _Level(int(start), old.number_format, old.text)
+                    number = whole_number(start, 1, _MOST_NUMBER)
+                    levels[depth] = _Level(number, old.number_format, old.text)
             numbering._levels[list_id] = levels  # noqa: SLF001
             numbering._list_of[list_id] = list_id if overrides else target  # noqa: SLF001
     return numbering
 
 
+def _depth(level: Element) -> int:
+    return whole_number(level.get("w_ilvl"), 0, DEEPEST_LIST)
+
+
 def _level(level: Element) -> _Level:
-    start = value_of(level, "w_start") or "1"
     return _Level(
-        start=int(start) if start.isdigit() else 1,
+        start=whole_number(value_of(level, "w_start"), 1, _MOST_NUMBER),
         number_format=value_of(level, "w_numFmt") or "decimal",
         text=value_of(level, "w_lvlText") or "",
     )

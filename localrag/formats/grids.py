@@ -23,6 +23,7 @@ _NUMBER = re.compile(
     re.VERBOSE,
 )
 _NOTHING = frozenset(("", "-", "–", "—", "n/a", "N/A", "NA", "null", "None"))
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _ENUMERATOR = re.compile(r"\(?(?:[ivxlcdm]+|\d+|[a-z])[.)]", re.IGNORECASE)
 _LONGEST_NAME = 200
 _MOST_HEADER_ROWS = 4
@@ -48,8 +49,11 @@ class Row:
 
     @property
     def has_number(self) -> bool:
-        """Whether a cell is a number or a date."""
-        return any(_NUMBER.fullmatch(cell.strip()) for cell in self.cells)
+        """Whether a cell is a number or a date; a year may be the name of a column."""
+        return any(
+            _NUMBER.fullmatch(cell.strip()) and not _YEAR.fullmatch(cell.strip())
+            for cell in self.cells
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,9 +72,10 @@ def read_html(data: bytes, uri: str) -> Document:
     if title == stated and not is_in_text:
         builder.heading(title, 1)
     root = content_root(tree)
+    before = len(builder.blocks)
     if root is not None:
         HtmlBlocks(builder, in_content=root.tag != "body").add(root)
-        if not any(block.kind != "heading" for block in builder.blocks):
+        if len(builder.blocks) == before:
             # All of it looks like boilerplate: then that is what the page says.
             HtmlBlocks(builder, keeps_all=True).add(root)
     metadata = _metadata(tree)

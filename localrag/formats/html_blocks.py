@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from localrag.formats.html_content import is_boilerplate
 from localrag.formats.html_tables import is_data_table, rows_of
 from localrag.formats.html_text import children_of, collapsed, flowing, raw_text, tex_source
+from localrag.formats.spans import whole_number
 from localrag.formats.tables import add_rows
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ _NEVER_NAMES = """
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _NEVER = frozenset(_NEVER_NAMES.split())
+_INSIDE_CELLS = frozenset(("math", "img", "br", "wbr"))
 _DEEPEST = 150
+_MOST_NUMBER = 999_999
 _LANGUAGE = re.compile(r"(?:language|lang|highlight(?:-source)?|brush:?)-?\s*([a-z][\w+#-]*)")
 _FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|svg|webp|bmp)|(?:image|img|photo|icon|logo)?\s*\d*")
 _PERMALINKS = frozenset(("#", "¶", "§", "🔗"))
@@ -117,8 +120,7 @@ class HtmlBlocks:
 
     def _list(self, node: LexborNode) -> None:
         self._flush()
-        start = node.attributes.get("start") or "1"
-        number = int(start) if start.isdigit() else 1
+        number = whole_number(node.attributes.get("start"), 1, _MOST_NUMBER)
         for child in children_of(node):
             if child.tag == "li" and not self._is_left_out(child):
                 marker = "-"
@@ -176,7 +178,7 @@ class HtmlBlocks:
             name = (one.attributes.get("class") or "") if one is not None else ""
             if match := _LANGUAGE.search(name):
                 language = match[1]
-        self.builder.code("".join(raw_text(node, self._is_left_out)), language=language)
+        self.builder.code("".join(raw_text(node, self._is_left_out, _DEEPEST)), language=language)
 
     def _table(self, node: LexborNode) -> None:
         self._flush()
@@ -192,30 +194,28 @@ class HtmlBlocks:
     def _cell(self, node: LexborNode) -> str:
         """Return the text of a cell, whatever blocks it holds."""
         outer, self._inline = self._inline, []
-        pieces = self._inline
-        for part in self._cell_pieces(node):
-            pieces.append(part)
-        text = collapsed("".join(pieces))
+        self._collect_cell(node)
+        text = collapsed("".join(self._inline))
         self._inline = outer
         return text
 
-    def _cell_pieces(self, node: LexborNode) -> Iterator[str]:
+    def _collect_cell(self, node: LexborNode) -> None:
+        if self._depth >= _DEEPEST:
+            self._inline.append(node.text(deep=True))
+            return
+        self._depth += 1
         for child in children_of(node):
             tag = child.tag or ""
             if tag == "-text":
-                yield flowing(child.text_content or "")
-            elif not child.is_element_node or tag in _NEVER or self._is_left_out(child):
-                continue
-            elif tag in ("math", "img", "br", "wbr"):
-                before = len(self._inline)
+                self._inline.append(flowing(child.text_content or ""))
+            elif tag in _INSIDE_CELLS:
                 self._SPECIAL[tag](self, child)
-                yield from self._inline[before:]
-                del self._inline[before:]
-            else:
+            elif child.is_element_node and tag not in _NEVER and not self._is_left_out(child):
                 part = "\n" if tag in _BLOCKS else ""
-                yield part
-                yield from self._cell_pieces(child)
-                yield part
+                self._inline.append(part)
+                self._collect_cell(child)
+                self._inline.append(part)
+        self._depth -= 1
 
     def _break(self, _: LexborNode) -> None:
         self._inline.append("\n")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from localrag.formats.grids import names_columns
+from localrag.formats.spans import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,6 @@ __all__ = ["is_data_table", "rows_of"]
 _LAYOUT_ROLES = frozenset(("presentation", "none"))
 _NOT_IN_DATA = "table, h1, h2, h3, pre, article, section, form"
 _MOST_SPAN = 100
-_SPAN = re.compile(r"[0-9]{1,9}")
 
 
 def is_data_table(table: LexborNode) -> bool:
@@ -94,8 +93,7 @@ def _take(spanned: dict[int, int], column: int) -> bool:
 
 
 def _span(cell: LexborNode, name: str) -> int:
-    value = (cell.attributes.get(name) or "1").strip()
-    return min(max(int(value), 1), _MOST_SPAN) if _SPAN.fullmatch(value) else 1
+    return max(1, whole_number(cell.attributes.get(name), 1, _MOST_SPAN))
 
 
 def _joined(rows: list[list[str]]) -> list[str]:

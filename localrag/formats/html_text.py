@@ -26,15 +26,20 @@ def children_of(node: LexborNode) -> Iterator[LexborNode]:
         child = child.next
 
 
-def raw_text(node: LexborNode, is_boilerplate: Callable[[LexborNode], bool]) -> Iterator[str]:
+def raw_text(
+    node: LexborNode, is_left_out: Callable[[LexborNode], bool], deepest: int
+) -> Iterator[str]:
     """Yield the text of code as it stands; the numbers of its lines are no code."""
+    if deepest <= 0:
+        yield node.text(deep=True)
+        return
     for child in children_of(node):
         if child.tag == "-text":
             yield child.text_content or ""
         elif child.tag == "br":
             yield "\n"
-        elif child.is_element_node and not is_boilerplate(child):
-            yield from raw_text(child, is_boilerplate)
+        elif child.is_element_node and not is_left_out(child):
+            yield from raw_text(child, is_left_out, deepest - 1)
 
 
 def flowing(text: str) -> str:

@@ -14,6 +14,7 @@ from localrag.formats.containers import PPTX
 from localrag.formats.grids import names_columns
 from localrag.formats.omml import math_text
 from localrag.formats.ooxml import core_properties, open_package
+from localrag.formats.spans import whole_number
 from localrag.formats.tables import add_rows
 from localrag.formats.titles import title_of
 
@@ -30,6 +31,8 @@ _LEFT_OUT = frozenset(("dt", "ftr", "sldNum", "hdr", "sldImg"))
 _OUTLINES = frozenset(("body", "obj", "tbl", ""))
 """Placeholders whose paragraphs are the points of a list."""
 _MOST_POINTS = 1_000
+_LAST_POINT = 999_999
+_DEEPEST = 8
 
 
 def read_pptx(data: bytes, uri: str) -> Document:
@@ -106,12 +109,12 @@ class _Slide:
 
     def _paragraph(self, paragraph: Element, *, is_point: bool) -> None:
         properties = paragraph.find("a_pPr")
-        level = "0" if properties is None else properties.get("lvl", "0")
+        level = None if properties is None else properties.get("lvl")
         bullet = properties is not None and (
             properties.find("a_buChar") is not None or properties.find("a_buAutoNum") is not None
         )
         if is_point or bullet:
-            depth = int(level) if level.isdigit() else 0
+            depth = whole_number(level, 0, _DEEPEST)
             self.builder.list_item(_text(paragraph), depth=depth, page=self.number)
         else:
             self.builder.paragraph(_text(paragraph), page=self.number)
@@ -229,9 +232,10 @@ def _points(data: Element | None) -> dict[int, str]:
     if data is None:
         return {}
     return {
-        int(point.get("idx", "0")): _shown("".join(v.text or "" for v in point.iter("c_v")))
+        whole_number(point.get("idx"), 0, _LAST_POINT): _shown(
+            "".join(v.text or "" for v in point.iter("c_v"))
+        )
         for point in data.iter("c_pt")
-        if point.get("idx", "0").isdigit()
     }
 
 

@@ -127,4 +127,4 @@ def _moment(value: dt.datetime) -> str:
 def _number(value: float, number_format: str) -> str:
     if "%" in _QUOTED.sub("", number_format):
         return f"{value * 100:.{_DIGITS - 3}g}%"
-    return f"{value:.{_DIGITS}g}" if isinstance(value, float) else str(value)
+    return f"{value:.0f}" if value % 1 == 0 else f"{value:.{_DIGITS}g}"

@@ -112,7 +112,9 @@ class _Book:
                 continue
             folder = posixpath.dirname(item.name)
             if "nav" in item.properties:
-                for link in parse_html(decode_html(self.read(item.name))).css("nav a[href]"):
+                for link in parse_html(decode_html(self.read(item.name)), is_xhtml=True).css(
+                    "nav a[href]"
+                ):
                     title = one_line(link.text(deep=True))
                     found.setdefault(_resolved(folder, link.attributes["href"] or ""), title)
             elif item.media_type == "application/x-dtbncx+xml":
@@ -124,7 +126,7 @@ class _Book:
 
 
 def _add_chapter(builder: DocumentBuilder, data: bytes, title: str) -> None:
-    tree = parse_html(decode_html(data))
+    tree = parse_html(decode_html(data), is_xhtml=True)
     for navigation in tree.css("nav"):
         navigation.decompose()
     root = tree.body

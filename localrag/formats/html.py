@@ -99,13 +99,17 @@ def decode_html(data: bytes) -> str:
     return decode(data)
 
 
-def parse_html(text: str) -> LexborHTMLParser:
+def parse_html(text: str, *, is_xhtml: bool = False) -> LexborHTMLParser:
     """Return the tree of a page without what is never text.
 
     Raises:
         ReadError: ``"damaged"``: the parser gave up.
     """
-    if text.lstrip().startswith("<?xml") or 'xmlns="http://www.w3.org/1999/xhtml"' in text[:2_000]:
+    if (
+        is_xhtml
+        or text.lstrip().startswith("<?xml")
+        or 'xmlns="http://www.w3.org/1999/xhtml"' in text[:2_000]
+    ):
         text = _SELF_CLOSED.sub(r"<\1\2></\1>", text)
     try:
         tree = LexborHTMLParser(text)

@@ -13,7 +13,7 @@ from localrag.formats.spans import whole_number
 from localrag.formats.tables import add_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from selectolax.lexbor import LexborNode
 

@@ -100,9 +100,10 @@ def _begins(group: Sequence[Line], line: Line, usual: float) -> bool:
     in_item = bool(_BULLET.match(group[0].text))
     if indent > _INDENT and not in_item and (len(group) > 1 or _ends_short(last)):
         return True
-    return _ends_short(last, _VERY_SHORT) or (
-        _ends_short(last) and bool(_SENTENCE_END.search(last.text))
-    )
+    if _HYPHENATED.search(last.text):
+        return False
+    finished = bool(_SENTENCE_END.search(last.text))
+    return _ends_short(last, _SHORT if finished else _VERY_SHORT)
 
 
 def _ends_short(line: Line, share: float = _SHORT) -> bool:
@@ -136,7 +137,8 @@ def join_lines(lines: Sequence[str], words: Container[str]) -> str:
 
 def _joined(text: str, line: str, words: Container[str]) -> str:
     if text.endswith(SOFT_HYPHEN):
-        return text[:-1] + line
+        # PDFium calls any hyphen at the end of a line a soft one.
+        text = f"{text[:-1]}-"
     parted, following = _HYPHENATED.search(text), _LOWER_START.match(line)
     if parted and following and following[0][0].islower():
         whole = f"{parted['stem']}{following[0]}".lower()

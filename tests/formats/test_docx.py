@@ -221,15 +221,14 @@ def test_equations() -> None:
     def arg(name: str, text: str) -> str:
         return f"<m:{name}>{letters(text)}</m:{name}>"
 
+    sign = "<m:naryPr><m:chr m:val='∑'/></m:naryPr>"
     cases = {
         f"<m:f>{arg('num', 'a+b')}{arg('den', 'c')}</m:f>": "(a+b)/c",
         f"<m:sSup>{arg('e', 'x')}{arg('sup', '2')}</m:sSup>": "x^2",
         f"<m:sSub>{arg('e', 'x')}{arg('sub', 'i+1')}</m:sSub>": "x_(i+1)",
         f"<m:sSubSup>{arg('e', 'x')}{arg('sub', 'i')}{arg('sup', '2')}</m:sSubSup>": "x_i^2",
         f"<m:rad>{arg('e', 'y')}</m:rad>": "√y",
-        f"<m:nary><m:naryPr><m:chr m:val='∑'/></m:naryPr>{arg('sub', 'i')}{arg('e', 'x')}</m:nary>": (
-            "∑_i x"
-        ),
+        f"<m:nary>{sign}{arg('sub', 'i')}{arg('e', 'x')}</m:nary>": "∑_i x",
         f"<m:nary>{arg('e', 'x')}</m:nary>": "∫ x",
         f"<m:d>{arg('e', 'x')}{arg('e', 'y')}</m:d>": "(x,y)",
         f"<m:d><m:dPr><m:begChr m:val='['/><m:endChr m:val=']'/></m:dPr>{arg('e', 'x')}</m:d>": (

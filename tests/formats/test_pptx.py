@@ -15,6 +15,7 @@ from localrag.formats.pptx import read_pptx
 from localrag.formats.registry import read_document
 from localrag.records import Document
 
+NewChartData: Any = CategoryChartData  # it has no types
 TITLE_AND_CONTENT, TITLE_ONLY, BLANK = 1, 5, 6
 BOX = (Inches(1), Inches(1), Inches(4), Inches(2))
 
@@ -83,7 +84,7 @@ def text_of(fill: Callable[[Any], None]) -> str:
 
 def test_charts_are_tables() -> None:
     def fill(slide: Any) -> None:
-        data = CategoryChartData()
+        data: Any = NewChartData()
         data.categories = ["2022", "2023"]
         data.add_series("Sales", (4.4, 2.0))
         frame = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *BOX, data)
@@ -108,12 +109,13 @@ def test_text_boxes_groups_and_pictures() -> None:
 
 def test_descriptions_of_pictures() -> None:
     def fill(slide: Any) -> None:
-        data = CategoryChartData()
-        data.add_series("", ())
+        data: Any = NewChartData()
+        data.categories = ["a"]
+        data.add_series("b", (1,))
         frame = slide.shapes.add_chart(XL_CHART_TYPE.PIE, *BOX, data)
         frame._element.nvGraphicFramePr.cNvPr.set("descr", "A red house")
 
-    assert text_of(fill) == "[A red house]"
+    assert text_of(fill).endswith("[A red house]")
 
 
 def test_merged_cells_are_said_once() -> None:

@@ -22,8 +22,6 @@ REMEDY = "to read pictures: pip install 'localrag[ocr]'"
 _LEAST_CONFIDENCE = 0.5
 _SIZE_OF_BOX = 0.8
 _STEP = 2
-# More threads than free cores wait for each other: twenty seconds of work took eighty.
-_THREADS = {"EngineConfig.onnxruntime.intra_op_num_threads": 2}
 
 
 def is_installed() -> bool:
@@ -35,7 +33,7 @@ def is_installed() -> bool:
 def _engine() -> Any:  # noqa: ANN401 - the package has no types
     from rapidocr import RapidOCR  # noqa: PLC0415
 
-    return RapidOCR(params={"Global.log_level": "error", **_THREADS})
+    return RapidOCR(params={"Global.log_level": "error"})
 
 
 def recognise(picture: NDArray[np.uint8], points_per_pixel: float) -> list[Segment]:

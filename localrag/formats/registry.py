@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from localrag.errors import ReadError
+from localrag.formats.containers import DOCX, EPUB, PPTX, XLSX, zip_media_type
 
 if TYPE_CHECKING:
     from localrag.records import Document
@@ -18,6 +19,8 @@ __all__ = ["SUPPORTED_SUFFIXES", "Format", "media_type_of", "read_document"]
 
 
 PLAIN_TEXT = "text/plain"
+OLE = "application/x-ole-storage"
+_ZIP = "application/zip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,14 @@ _FORMATS = (
         (".txt", ".text", ".rst", ".org", ".adoc", ".asciidoc"),
         "plain_text:read_plain_text",
     ),
+    Format("text/html", (".html", ".htm", ".xhtml"), "html:read_html"),
+    Format("application/pdf", (".pdf",), "pdf:read_pdf"),
+    Format(DOCX, (".docx", ".docm", ".dotx"), "docx:read_docx"),
+    Format(PPTX, (".pptx", ".pptm", ".ppsx"), "pptx:read_pptx"),
+    Format(XLSX, (".xlsx", ".xlsm"), "spreadsheet:read_spreadsheet"),
+    Format("text/csv", (".csv", ".tsv", ".tab"), "delimited:read_delimited"),
+    Format(EPUB, (".epub",), "epub:read_epub"),
+    Format(OLE, (".doc", ".xls", ".ppt"), "legacy_office:read_legacy_office"),
 )
 _BY_MEDIA_TYPE = {known.media_type: known for known in _FORMATS}
 _BY_SUFFIX = {suffix: known for known in _FORMATS for suffix in known.suffixes}
@@ -59,9 +70,9 @@ SUPPORTED_SUFFIXES = tuple(_BY_SUFFIX)
 
 _SIGNATURES = (
     (b"%PDF-", "application/pdf"),
-    (b"PK\x03\x04", "application/zip"),  # also docx, xlsx, pptx, epub, odt
-    (b"PK\x05\x06", "application/zip"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),  # doc, xls, ppt
+    (b"PK\x03\x04", _ZIP),  # also docx, xlsx, pptx, epub, odt
+    (b"PK\x05\x06", _ZIP),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OLE),  # doc, xls, ppt, and encrypted docx, xlsx
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
@@ -83,7 +94,7 @@ def media_type_of(data: bytes, suffix: str) -> str:
     """Return the media type by content, then by suffix (``".md"``); ``""`` where neither tells."""
     for signature, media_type in _SIGNATURES:
         if data.startswith(signature):
-            return media_type
+            return zip_media_type(data) if media_type == _ZIP else media_type
     known = _BY_SUFFIX.get(suffix.lower())
     return known.media_type if known else "" if suffix else PLAIN_TEXT
 

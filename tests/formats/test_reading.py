@@ -37,7 +37,7 @@ def test_reader_is_chosen_by_suffix(uri: str, media_type: str) -> None:
 @pytest.mark.parametrize(
     ("data", "uri", "reason"),
     [
-        (b"%PDF-1.7 ...", "a.txt", "unsupported"),
+        (b"%PDF-1.7 ...", "a.txt", "damaged"),
         (zipped(), "a.txt", "unsupported"),
         (b"\x89PNG\r\n\x1a\n....", "a.md", "unsupported"),
         (b"text", "a.xyz", "unsupported"),

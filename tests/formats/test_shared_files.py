@@ -66,7 +66,6 @@ def test_edge_cases(files: Path, edge: Path) -> None:
         ("front-matter-only.md", "empty"),
         ("binary-junk.md", "binary"),
         ("png-called.txt", "unsupported"),
-        ("docx-called.txt", "unsupported"),
     ],
 )
 def test_what_cannot_be_read(edge: Path, name: str, reason: str) -> None:

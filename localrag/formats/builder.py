@@ -1,0 +1,156 @@
+"""Text and blocks of a document whose source is no text: readers add blocks in reading order.
+
+The text is written as Markdown would be, whatever the source: ``##`` before headings, ``-`` before
+list items, fences around code, pipes between the cells of tables. A person knows it, a language
+model knows it, and the later steps tell headings and rows from sentences by it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from localrag.records import Block, Document
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from localrag.records import BlockKind
+
+__all__ = ["DocumentBuilder", "one_line"]
+
+_MOST_LEVELS = 6
+# What no text holds: controls, halves of surrogate pairs, the marks of a lost character.
+_NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f\u00ad\ufeff\ufffe\uffff\ud800-\udfff]")
+_FENCE = re.compile("`{3,}")
+
+
+def one_line(text: str) -> str:
+    """Return `text` with each run of white space as one blank."""
+    return " ".join(_NO_TEXT.sub("", text.replace("\x0b", " ").replace("\x0c", " ")).split())
+
+
+@dataclass(slots=True)
+class DocumentBuilder:
+    """Collects blocks, then makes the document."""
+
+    _pieces: list[str] = field(default_factory=list)
+    _blocks: list[Block] = field(default_factory=list)
+    _lines: list[tuple[int, int]] = field(default_factory=list)
+    _length: int = 0
+    _last: int | None = None
+    """Source line of the last line of text, where there are lines."""
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """What was added so far."""
+        return self._blocks
+
+    def heading(
+        self,
+        text: str,
+        level: int,
+        *,
+        page: int | None = None,
+        name: str = "",
+        line: int | None = None,
+    ) -> None:
+        """Add a heading; `name` is its text in the path of headings, where that is another."""
+        if title := one_line(text):
+            level = min(max(level, 1), _MOST_LEVELS)
+            shown = f"{'#' * level} {title}"
+            lines = () if line is None else (line,)
+            self._add(Block("heading", 0, 0, name or title, level, page), shown, lines)
+
+    def discard_heading(self) -> None:
+        """Take back the last block, a heading that nothing came to stand under."""
+        block = self._blocks.pop()
+        gap, _ = self._pieces[-2:]
+        del self._pieces[-2:]
+        self._length = block.start - len(gap)
+
+    def paragraph(self, text: str, kind: BlockKind = "paragraph", page: int | None = None) -> None:
+        """Add prose; its line breaks stay."""
+        self._add(Block(kind, 0, 0, page=page), _stripped_lines(text))
+
+    def list_item(
+        self, text: str, *, marker: str = "-", depth: int = 0, page: int | None = None
+    ) -> None:
+        """Add a list item; `depth` counts the lists around its own."""
+        if text := _stripped_lines(text):
+            indent = "  " * min(depth, _MOST_LEVELS)
+            shown = f"{indent}{marker} {text}".replace("\n", f"\n{indent}  ")
+            self._add(Block("list_item", 0, 0, page=page), shown)
+
+    def code(self, text: str, *, page: int | None = None, language: str = "") -> None:
+        """Add code, fenced."""
+        text = _NO_TEXT.sub("", text).expandtabs(4).strip("\n")
+        if text.strip():
+            longest = max((len(run) for run in _FENCE.findall(text)), default=2)
+            fence = "`" * (longest + 1)
+            self._add(Block("code", 0, 0, page=page), f"{fence}{language}\n{text}\n{fence}")
+
+    def table(
+        self,
+        rows: Sequence[str],
+        header_rows: int,
+        *,
+        page: int | None = None,
+        lines: Sequence[int] = (),
+    ) -> None:
+        """Add the lines of a table; `lines` are their lines in the source."""
+        if rows:
+            block = Block("table", 0, 0, page=page, header_rows=header_rows)
+            self._add(block, "\n".join(rows), lines)
+
+    def record(
+        self, lines: Sequence[str], *, page: int | None = None, line: int | None = None
+    ) -> None:
+        """Add the lines of a record, all of which come from one line of the source."""
+        text = [_NO_TEXT.sub("", one) for one in lines]
+        numbers = () if line is None else [line] * len(text)
+        self._add(Block("paragraph", 0, 0, page=page), "\n".join(text), numbers)
+
+    def _add(self, block: Block, text: str, lines: Sequence[int] = ()) -> None:
+        if not text.strip():
+            return
+        # Items of one list are lines of one text; everything else is parted by a blank line.
+        in_list = block.kind == "list_item" and self._blocks and self._blocks[-1].kind == block.kind
+        gap = "" if not self._blocks else "\n" if in_list else "\n\n"
+        start = self._length + len(gap)
+        end = start + len(text)
+        self._pieces += (gap, text)
+        self._length = end
+        self._map_lines(text, start, lines)
+        self._blocks.append(
+            Block(block.kind, start, end, block.heading, block.level, block.page, block.header_rows)
+        )
+
+    def _map_lines(self, text: str, start: int, lines: Sequence[int]) -> None:
+        if not lines:
+            return
+        position, expected = start, None
+        for line, number in zip(text.split("\n"), lines, strict=True):
+            if number != expected:
+                self._lines.append((position, number))
+            position, expected = position + len(line) + 1, number + 1
+
+    def build(
+        self, title: str, media_type: str, metadata: Mapping[str, object] | None = None
+    ) -> Document:
+        """Return the document of all blocks."""
+        return Document(
+            text="".join(self._pieces),
+            blocks=tuple(self._blocks),
+            title=one_line(title),
+            media_type=media_type,
+            metadata=dict(metadata or {}),
+            lines=tuple(self._lines),
+        )
+
+
+def _stripped_lines(text: str) -> str:
+    """Return lines without blanks at their ends and without empty ones."""
+    lines = (one_line(line) for line in text.splitlines())
+    return "\n".join(line for line in lines if line)

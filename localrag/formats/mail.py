@@ -42,7 +42,7 @@ def read_message(data: bytes, uri: str) -> Document:
     """Return the message in `data`: headers, text, then each attachment under its name.
 
     Raises:
-        ReadError: ``"unreadable"`` where there are no headers of a message.
+        ReadError: ``"damaged"`` where there are no headers of a message.
     """
     if apple := _APPLE_LENGTH.match(data):
         data = data[apple.end() : apple.end() + int(apple[1])]
@@ -55,12 +55,12 @@ def read_mailbox(data: bytes, uri: str) -> Document:
     """Return the messages in `data`, each under its subject.
 
     Raises:
-        ReadError: ``"unreadable"`` where there is no message in it.
+        ReadError: ``"damaged"`` where there is no message in it.
     """
     starts = [match.end() for match in _POSTMARK.finditer(data)]
     ends = [match.start() for match in _POSTMARK.finditer(data)][1:]
     if not starts:
-        raise ReadError("unreadable", "no message begins with a line 'From ...': not a mailbox")
+        raise ReadError("damaged", "no message begins with a line 'From ...': not a mailbox")
     assembly = Assembly()
     for start, end in zip(starts, [*ends, len(data)], strict=True):
         _add_message(assembly, _QUOTED_FROM.sub(rb"\1", data[start:end]))
@@ -85,10 +85,10 @@ def _add_message(assembly: Assembly, data: bytes) -> dict[str, object]:
             message = email.message_from_bytes(data)
             parts = list(_parts(message))
         except RecursionError as error:
-            raise ReadError("unreadable", "its parts are nested too deeply") from error
+            raise ReadError("damaged", "its parts are nested too deeply") from error
         metadata = properties(message)
         if not metadata:
-            raise ReadError("unreadable", "no sender, subject or date: not a message")
+            raise ReadError("damaged", "no sender, subject or date: not a message")
         assembly.heading(str(metadata.get("subject", "")) or "(no subject)", 1)
         shown = (f"{name}: {header(message, key)}" for key, name in _SHOWN if header(message, key))
         assembly.add("paragraph", "\n".join(shown))

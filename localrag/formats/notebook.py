@@ -25,6 +25,8 @@ _OUTPUT_CHARACTERS = 1_000
 """Of all outputs of one cell: what a reader sees at a glance."""
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _BLOB: Final = re.compile(r"[A-Za-z0-9+/=]{200,}")
+_OBJECT: Final = re.compile(r"<[^<>\n]*(?: at 0x[0-9A-Fa-f]+| with \d+ Axes)>")
+"""What stands in the place of a picture."""
 _DATA_URI: Final = re.compile(r"(data:[\w/+.-]+;base64,)[A-Za-z0-9+/=\s]{40,}")
 
 
@@ -32,7 +34,7 @@ def read_notebook(data: bytes, uri: str) -> Document:
     """Return the document in `data`: headings come from the Markdown cells.
 
     Raises:
-        ReadError: it is not text, or ``"unreadable"`` where it is no notebook.
+        ReadError: it is not text, or ``"damaged"`` where it is no notebook.
     """
     notebook = _loaded(data)
     language = _language(notebook)
@@ -55,9 +57,9 @@ def _loaded(data: bytes) -> dict[str, Any]:
     try:
         notebook = json.loads(decode(data))
     except (ValueError, RecursionError) as error:
-        raise ReadError("unreadable", f"not the JSON of a notebook ({error})") from error
+        raise ReadError("damaged", f"not the JSON of a notebook ({error})") from error
     if not isinstance(notebook, dict):
-        raise ReadError("unreadable", "not a notebook: its JSON holds no cells")
+        raise ReadError("damaged", "not a notebook: its JSON holds no cells")
     return notebook
 
 
@@ -77,7 +79,7 @@ def _cells(notebook: dict[str, Any]) -> Iterator[dict[str, Any]]:
     sheets = notebook.get("worksheets")
     lists += [one.get("cells") for one in sheets if isinstance(one, dict)] if isinstance(sheets, list) else []
     if not any(isinstance(cells, list) for cells in lists):
-        raise ReadError("unreadable", "not a notebook: its JSON holds no cells")
+        raise ReadError("damaged", "not a notebook: its JSON holds no cells")
     for cells in lists:
         if isinstance(cells, list):
             yield from (cell for cell in cells if isinstance(cell, dict))
@@ -114,5 +116,6 @@ def _output(output: dict[str, Any]) -> str:
         return f"{_text(output.get('ename'))}: {_text(output.get('evalue'))}"
     data = output.get("data")
     if isinstance(data, dict):
-        return _text(data.get("text/markdown", data.get("text/plain", "")))
+        text = _text(data.get("text/markdown", data.get("text/plain", "")))
+        return "" if _OBJECT.fullmatch(text.strip()) else text
     return _text(output.get("text", ""))

@@ -255,7 +255,7 @@ def read_document(data: bytes, uri: str) -> Document:
     """Return the document that `data`, found at `uri`, holds.
 
     Raises:
-        ReadError: ``"empty"``, ``"binary"``, ``"unreadable"``, ``"unsafe"``, ``"too large"`` or
+        ReadError: ``"empty"``, ``"binary"``, ``"unreadable"``, ``"damaged"``, ``"unsafe"``, ``"too large"`` or
             ``"unsupported"``.
     """
     name = uri.replace("\\", "/").rpartition("/")[2]
@@ -279,7 +279,7 @@ def _read(known: Format, data: bytes, uri: str) -> Document:
     except Exception as error:
         # One file costs itself alone, whatever a reader or a library under it does with it.
         what = f"{type(error).__name__}: {error}"
-        raise ReadError("unreadable", f"the {known.name} reader failed ({what})") from error
+        raise ReadError("damaged", f"the {known.name} reader failed ({what})") from error
 
 
 def _suffix_of(name: str) -> str:

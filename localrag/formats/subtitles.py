@@ -62,7 +62,7 @@ def read_subtitles(data: bytes, uri: str) -> Document:
     is_ass = any(_EVENT.match(line) for line in lines.lines)
     cues = list(_events(lines) if is_ass else _cues(lines))
     if not cues:
-        raise ReadError("unreadable", "no subtitle cues (start --> end) in it")
+        raise ReadError("damaged", "no subtitle cues (start --> end) in it")
     _tags(lines)
     for group in _paragraphs(cues, lines):
         lines.add("paragraph", group[0].first, group[-1].end)

@@ -7,12 +7,14 @@ kept, whatever they ask for: what is meant for another output is still text.
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from localrag.formats.encoding import decode
 from localrag.formats.line_document import Lines, titled
 from localrag.formats.spans import stem_of
-from localrag.records import Document
+
+if TYPE_CHECKING:
+    from localrag.records import Document
 
 __all__ = ["MEDIA_TYPE", "read_asciidoc"]
 
@@ -36,7 +38,10 @@ _LINK = re.compile(r"(?:link:|https?://|xref:|<<)[^\s\[\]<>]*(?:\[([^\]]*)\]|,([
 _CODE: Final = "-.`"
 _QUOTE: Final = "_"
 _DROPPED: Final = "/+"
-_METADATA: Final = frozenset("author email revdate revnumber description keywords lang".split())
+_METADATA_WORDS: Final = """
+    author email revdate revnumber description keywords lang
+"""
+_METADATA: Final = frozenset(_METADATA_WORDS.split())
 _LONGEST_VALUE = 500
 
 
@@ -150,7 +155,11 @@ class _Reader:
             marker = match.start("text")
             end = number + 1
         elif self._is_underline(number + 1) and not line[:1].isspace():
-            level, marker, end = _UNDERLINES.index(self.lines.line(number + 1)[0]) + 1, 0, number + 2
+            level, marker, end = (
+                _UNDERLINES.index(self.lines.line(number + 1)[0]) + 1,
+                0,
+                number + 2,
+            )
             self.lines.cut(number + 1, end)
         else:
             return 0

@@ -47,7 +47,11 @@ class Assembly:
         """
         if title := " ".join(_NO_TEXT.sub("", text).split()):
             level = min(max(level, 1), _MOST_LEVELS)
-            self._add(Block("heading", 0, 0, name or title, level), f"{'#' * level} {title}", [line] if line else [])
+            self._add(
+                Block("heading", 0, 0, name or title, level),
+                f"{'#' * level} {title}",
+                [line] if line else [],
+            )
 
     def code(self, text: str, language: str = "") -> None:
         """Add code between fences that are longer than any inside it."""

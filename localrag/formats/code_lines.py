@@ -46,11 +46,12 @@ _R: Final = re.compile(r"^(?P<indent>\s*)(?P<name>[\w.]+)\s*(?:<-|=)\s*function\
 _BLOCK: Final = re.compile(r'^(?P<indent>)(?P<name>\w+(?:\s+"[^"]*")+)\s*\{')
 _HUNK: Final = re.compile(r"^(?P<indent>)(?:diff --git a/\S+ b/|\+\+\+ (?:b/)?)(?P<name>\S+)")
 
-_NO_NAMES: Final = frozenset(
-    "if else for foreach while switch catch return throw new delete sizeof typeof await yield do"
-    " try case with using lock when until unless elif not and or in is assert super this"
-    " constructor_call defined print require import from select match".split()
-)
+_NO_NAMES_WORDS: Final = """
+    if else for foreach while switch catch return throw new delete sizeof typeof await yield do
+    try case with using lock when until unless elif not and or in is assert super this
+    constructor_call defined print require import from select match
+"""
+_NO_NAMES: Final = frozenset(_NO_NAMES_WORDS.split())
 _PATTERNS: Final = {
     "sql": (_CREATE,),
     "toml": (_SECTION,),
@@ -63,9 +64,11 @@ _PATTERNS: Final = {
     "css": (),
     "dockerfile": (),
 }
-_SIGNED: Final = frozenset(
-    "c cpp java csharp javascript typescript tsx objc dart php groovy vue svelte solidity".split()
-)
+_SIGNED_WORDS: Final = """
+    c cpp java csharp javascript typescript tsx objc dart php groovy vue svelte solidity
+"""
+_SIGNED: Final = frozenset(_SIGNED_WORDS.split())
+_LONGEST_LINE = 400
 _CLOSES: Final = re.compile(r"\s*(?:[})\]]|end\b|fi\b|done\b|esac\b)")
 _OPENS: Final = re.compile(r"[:{]\s*$")
 _CONTINUES: Final = re.compile(r"\s*[})\]{]|\s*(?:end|fi|done|esac)\b|#|//|\*|/\*")
@@ -86,11 +89,9 @@ def definitions_by_lines(lines: Sequence[str], language: str) -> list[Definition
     return sorted(definitions)
 
 
-def _found(
-    lines: Sequence[str], patterns: Sequence[re.Pattern[str]]
-) -> Iterator[tuple[int, str]]:
+def _found(lines: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, str]]:
     for row, line in enumerate(lines):
-        if len(line) > 400 or not line.strip():
+        if len(line) > _LONGEST_LINE or not line.strip():
             continue
         for pattern in patterns:
             match = pattern.match(line)
@@ -115,8 +116,11 @@ def _is_name(name: str, match: re.Match[str], lines: Sequence[str], row: int) ->
         return len(words) > 1 or bool(match["indent"])
     # `int main(` with its brace further down, but not a call of a function.
     head = next((line for line in lines[row + 1 : row + 12] if re.search(r"[;{}]", line)), "")
-    return not match["indent"] and "{" in head and ";" not in head.partition("{")[0] and (
-        len(words) > 1 and words[0] != name
+    return (
+        not match["indent"]
+        and "{" in head
+        and ";" not in head.partition("{")[0]
+        and (len(words) > 1 and words[0] != name)
     )
 
 

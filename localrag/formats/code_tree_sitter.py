@@ -13,31 +13,32 @@ if TYPE_CHECKING:
 
 __all__ = ["definitions_by_tree_sitter"]
 
-_CONTAINERS: Final = frozenset("""
+_CONTAINERS_WORDS: Final = """
     class class_declaration class_definition class_specifier struct_specifier union_specifier
     abstract_class_declaration interface_declaration enum_declaration enum_specifier
     struct_declaration record_declaration trait_declaration trait_definition object_declaration
     object_definition protocol_declaration module module_definition internal_module
-    namespace_definition namespace_declaration extension_declaration
-    impl_item trait_item mod_item struct_item enum_item union_item
-    class_implementation class_interface mixin_declaration library_declaration
-    contract_declaration annotation_type_declaration
-""".split())
-_FUNCTIONS: Final = frozenset("""
+    namespace_definition namespace_declaration extension_declaration impl_item trait_item mod_item
+    struct_item enum_item union_item class_implementation class_interface mixin_declaration
+    library_declaration contract_declaration annotation_type_declaration
+"""
+_CONTAINERS: Final = frozenset(_CONTAINERS_WORDS.split())
+_FUNCTIONS_WORDS: Final = """
     function_definition function_declaration function_item method_definition method_declaration
     method function constructor_declaration constructor_definition destructor_declaration
-    singleton_method operator_declaration
-    generator_function_declaration function_signature_item subroutine_declaration_statement
-    macro_definition function_statement local_function_declaration
-    create_table create_view create_function create_procedure create_trigger create_index
-    init_declaration deinit_declaration type_alias_declaration type_item type_spec
-    message service rpc enum
-    protocol_function_declaration modifier_definition event_definition
-""".split())
-_WRAPPERS: Final = frozenset("""
+    singleton_method operator_declaration generator_function_declaration function_signature_item
+    subroutine_declaration_statement macro_definition function_statement
+    local_function_declaration create_table create_view create_function create_procedure
+    create_trigger create_index init_declaration deinit_declaration type_alias_declaration
+    type_item type_spec message service rpc enum protocol_function_declaration modifier_definition
+    event_definition
+"""
+_FUNCTIONS: Final = frozenset(_FUNCTIONS_WORDS.split())
+_WRAPPERS_WORDS: Final = """
     export_statement decorated_definition template_declaration type_declaration
     ambient_declaration declaration_list
-""".split())
+"""
+_WRAPPERS: Final = frozenset(_WRAPPERS_WORDS.split())
 _ARROWS: Final = frozenset(("arrow_function", "function_expression", "function", "class"))
 _NAMES: Final = ("name", "declarator", "type", "path", "left")
 _OWNER: Final = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\s*\)$")
@@ -70,8 +71,12 @@ def _definitions(root: Any, lines: Sequence[str]) -> Iterator[Definition]:  # no
             # `struct point p;` only uses what is defined elsewhere.
             used = kind.endswith("_specifier") and node.child_by_field_name("body") is None
             name = "" if used else _name(node)
-        elif kind in ("lexical_declaration", "variable_declaration", "field_definition",
-                      "public_field_definition"):
+        elif kind in (
+            "lexical_declaration",
+            "variable_declaration",
+            "field_definition",
+            "public_field_definition",
+        ):
             name = _arrow_name(node)
         if name:
             first, end = outer.start_point[0], outer.end_point[0] + 1

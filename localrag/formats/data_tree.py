@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 
     from localrag.formats.assembly import Assembly
 
-__all__ = ["DEEPEST", "Leaf", "Tree", "add_records", "label_of", "name_of"]
+__all__ = ["DEEPEST", "SHORT_LIST", "Leaf", "Tree", "add_records", "label_of", "name_of"]
 
 DEEPEST: Final = 64
 """Levels of a tree. What is deeper is no data that a person wrote."""
+
+SHORT_LIST: Final = 200
+"""Characters of a list of values that is written on one line."""
 
 _LARGEST_RECORD = 800
 """Characters: about what a chunk takes."""
@@ -108,9 +111,7 @@ def _add(assembly: Assembly, lines: Sequence[_Line]) -> None:
         return
     texts = [line.text for line in lines]
     numbers = [
-        number
-        for line, text in zip(lines, texts, strict=True)
-        for number in line.numbers(text)
+        number for line, text in zip(lines, texts, strict=True) for number in line.numbers(text)
     ]
     known = all(numbers)
     is_prose = any(line.is_long and not line.leaf.exact for line in lines)

@@ -57,12 +57,22 @@ _HTML: Final = re.compile(
     r"(?:\s|<\?xml[^>]*\?>|<!--.*?-->)*(?:<!doctype\s+html|<html[\s>])", re.IGNORECASE | re.DOTALL
 )
 _XML: Final = re.compile(r"\s*<\?xml\s+version")
-_NOTEBOOK: Final = re.compile(r'\s*\{.*"cells"\s*:|\s*\{.*"nbformat"\s*:', re.DOTALL)
-_NOTEBOOK_FORMAT: Final = re.compile(rb'"nbformat"\s*:\s*\d')
+_NOTEBOOK: Final = re.compile(
+    r'\s*\{\s*"(?:cells"\s*:\s*\[\s*(?:\{\s*"(?:cell_type|attach|execu|id)|\])|nbformat|worksheets)'
+)
 _JSON: Final = re.compile(r'\s*(?:\{\s*"(?:[^"\\]|\\.)*"\s*:|\[\s*[\[{"])')
 _SUBTITLES: Final = re.compile(r"WEBVTT(?:\s|$)|\s*\d+\s*\n\d\d:\d\d:\d\d,\d{3} --> ")
 _SCRIPT: Final = re.compile(r"#!\s*/\S+")
 _POSTMARK: Final = re.compile(r"From [^\n]*\d\d:\d\d[^\n]*\n(?=[\w-]+:)")
+_BEGINNINGS: Final = (
+    (_HTML, "text/html"),
+    (_XML, "application/xml"),
+    (_NOTEBOOK, "application/x-ipynb+json"),
+    (_JSON, "application/json"),
+    (_SUBTITLES, "text/x-subtitles"),
+    (_SCRIPT, "text/x-source-code"),
+    (_POSTMARK, "application/mbox"),
+)
 _HEADER: Final = re.compile(
     r"^(?P<name>Return-Path|Received|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version"
     r"|DKIM-Signature|X-[\w-]+):[ \t]",
@@ -85,20 +95,9 @@ def signature_of(data: bytes) -> str:
 def text_type_of(data: bytes) -> str:
     """Return the media type of text that shows what it is, or ``""``."""
     head = _head(data)
-    if _HTML.match(head):
-        return "text/html"
-    if _XML.match(head):
-        return "application/xml"
-    if _NOTEBOOK.match(head) and _NOTEBOOK_FORMAT.search(data):
-        return "application/x-ipynb+json"
-    if _JSON.match(head):
-        return "application/json"
-    if _SUBTITLES.match(head):
-        return "text/x-subtitles"
-    if _SCRIPT.match(head):
-        return "text/x-source-code"
-    if _POSTMARK.match(head):
-        return "application/mbox"
+    for pattern, media_type in _BEGINNINGS:
+        if pattern.match(head):
+            return media_type
     return "message/rfc822" if _is_message(head) else ""
 
 

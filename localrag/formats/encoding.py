@@ -209,7 +209,10 @@ def _europeanness(data: bytes, name: str, alphabets: Sequence[str]) -> float:
     if not total or total > _MOST_EUROPEAN * sum(map(str.isalpha, text)):
         return 0.0
     marks = sum(foreign[mark] for mark in _TYPOGRAPHY) + len(_INVERTED.findall(text))
-    return max(
-        marks + sum(foreign[letter] for letter in alphabet + alphabet.upper())
-        for alphabet in alphabets
-    ) / total
+    return (
+        max(
+            marks + sum(foreign[letter] for letter in alphabet + alphabet.upper())
+            for alphabet in alphabets
+        )
+        / total
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from localrag.formats.as_written import as_written
 from localrag.formats.assembly import Assembly
@@ -11,7 +11,9 @@ from localrag.formats.data_tree import Leaf, Tree, add_records, name_of
 from localrag.formats.encoding import decode
 from localrag.formats.json_scanner import JSONSyntaxError, scan_json
 from localrag.formats.spans import stem_of
-from localrag.records import Document
+
+if TYPE_CHECKING:
+    from localrag.records import Document
 
 __all__ = ["JSON", "JSON_LINES", "read_json", "read_json_lines"]
 

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Final
 
-from localrag.formats.data_tree import DEEPEST, Leaf, Tree, label_of
+from localrag.formats.data_tree import DEEPEST, SHORT_LIST, Leaf, Tree, label_of
 
 __all__ = ["JSONSyntaxError", "scan_json"]
 
@@ -132,7 +132,11 @@ def _decoded(token: str) -> str:
 def _joined(tree: Tree) -> Tree | Leaf:
     """Return a list of a few short values as one line."""
     texts = [child.text for child in tree.children if isinstance(child, Leaf)]
-    if len(texts) < len(tree.children) or sum(map(len, texts)) > 200 or "\n" in "".join(texts):
+    if (
+        len(texts) < len(tree.children)
+        or sum(map(len, texts)) > SHORT_LIST
+        or "\n" in "".join(texts)
+    ):
         return tree
     return Leaf(", ".join(texts), tree.line, tree.label)
 

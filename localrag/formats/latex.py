@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from localrag.formats.encoding import decode
-from localrag.formats.latex_markup import braces, inline_cuts, masked, plain, silent_cuts
+from localrag.formats.latex_markup import braces, inline_cuts, masked, plain, silent_spans
 from localrag.formats.line_document import Lines, titled
 from localrag.formats.spans import stem_of
-from localrag.records import Document
+
+if TYPE_CHECKING:
+    from localrag.records import Document
 
 __all__ = ["MEDIA_TYPE", "read_latex"]
 
@@ -35,13 +37,14 @@ _PROPERTY: Final = re.compile(r"\\(?P<name>title|author|date)\s*(?:\[[^\]]*\])?\
 _THEOREM: Final = re.compile(r"\\newtheorem\*?\{(\w+)\}(?:\[\w+\])?\{([^{}]+)\}")
 _RULE: Final = re.compile(r"\\(?:hline|midrule)")
 
-_TABLES: Final = frozenset("tabular tabular* tabularx longtable array tabu".split())
-_LISTS: Final = frozenset("itemize enumerate description compactitem compactenum".split())
+_TABLES: Final = frozenset(["tabular", "tabular*", "tabularx", "longtable", "array", "tabu"])
+_LISTS: Final = frozenset(["itemize", "enumerate", "description", "compactitem", "compactenum"])
 _QUOTES: Final = frozenset(("quote", "quotation", "verse"))
-_LAYOUT: Final = frozenset(
-    "document center flushleft flushright figure figure* table table* minipage abstract titlepage"
-    " multicols spacing singlespace small footnotesize".split()
-)
+_LAYOUT_WORDS: Final = """
+    document center flushleft flushright figure figure* table table* minipage abstract titlepage
+    multicols spacing singlespace small footnotesize
+"""
+_LAYOUT: Final = frozenset(_LAYOUT_WORDS.split())
 _NAMED: Final = {
     "thm": "Theorem", "theorem": "Theorem", "lem": "Lemma", "lemma": "Lemma", "prop": "Proposition",
     "proposition": "Proposition", "cor": "Corollary", "corollary": "Corollary",
@@ -77,8 +80,8 @@ class _Reader:
 
     def read(self) -> None:
         start, end = self.body()
-        for kind, first, last in silent_cuts(self.lines.source):
-            if start <= first < end:
+        for kind, first, last in silent_spans(self.lines.source):
+            if start <= first < end and kind != "inline":
                 self.silent(kind, first, last)
         self.headings(start, end)
         self.environments(start, end)
@@ -86,16 +89,18 @@ class _Reader:
         self.lines.cut_emptied()
 
     def body(self) -> tuple[int, int]:
-        """Return where the text of the document lies; what stands before it is read for its title."""
+        """Return where the text lies; what stands before it is read for title and author."""
         begin = self.text.find("\\begin{document}")
         end = self.text.find("\\end{document}", begin)
         for match in _PROPERTY.finditer(self.text):
             if match.end() in self.pairs:
                 value = plain(self.text[match.end() + 1 : self.pairs[match.end()]])
                 self.metadata.setdefault(match["name"], value)
-        for name in [name for name, value in self.metadata.items() if not value or value == "\\today"]:
+        for name in [
+            name for name, value in self.metadata.items() if not value or value == "\\today"
+        ]:
             del self.metadata[name]
-        start = begin if begin >= 0 else 0
+        start = max(begin, 0)
         end = end if end >= 0 else len(self.text)
         self.lines.cut_span(0, start)
         self.lines.cut_span(end, len(self.text))
@@ -131,7 +136,7 @@ class _Reader:
             level = _LEVELS.index(match["name"]) - min(ranks) + 1
             title = plain(self.lines.source[match.end() + 1 : closing])
             first, last = self.number(match.start()), self.number(closing) + 1
-            self.lines.add("heading", first, last, heading=title, level=level)
+            self.lines.add_heading(first, last, title, level)
             self.lines.cut_span(match.start(), match.end() + 1, f"{'#' * min(level, 6)} ")
             self.lines.cut_span(closing, closing + 1)
 

@@ -35,7 +35,7 @@ class LineSpan:
     """One past the last line."""
     heading: str = ""
     level: int = 0
-    """From 1 for a heading; deeper than 6 counts as 6."""
+    """1 to 6 for a heading."""
     header_rows: int = 0
 
 
@@ -87,13 +87,15 @@ class Lines:
         first: int,
         end: int,
         *,
-        heading: str = "",
-        level: int = 0,
         header_rows: int = 0,
     ) -> None:
         """Note the role of lines; empty ranges are ignored."""
         if first < end:
-            self.spans.append(LineSpan(kind, first, end, heading, level, header_rows))
+            self.spans.append(LineSpan(kind, first, end, header_rows=header_rows))
+
+    def add_heading(self, first: int, end: int, text: str, level: int) -> None:
+        """Note a heading, whose lines stay as they are."""
+        self.spans.append(LineSpan("heading", first, end, text, min(max(level, 1), _MOST_LEVELS)))
 
     def heading(self, first: int, end: int, text: str, level: int, marker: int) -> None:
         """Note a heading. The first `marker` characters of its text become ``##``.
@@ -104,7 +106,7 @@ class Lines:
         level = min(max(level, 1), _MOST_LEVELS)
         rest = "" if marker else self.source[start]
         self.cuts.append(Cut(start, start + (marker or 1), f"{'#' * level} {rest}"))
-        self.add("heading", first, end, heading=text, level=level)
+        self.add_heading(first, end, text, level)
 
     def cut(self, first: int, end: int) -> None:
         """Leave whole lines out, and the blank ones after them where blank ones come before."""
@@ -143,9 +145,8 @@ class Lines:
     def _block(self, kept: Excerpt, span: LineSpan) -> Block:
         start = kept.position(self.index.start(span.first))
         end = kept.position(self.index.start(span.end))
-        level = min(span.level, _MOST_LEVELS)
         start, end = trimmed(kept.text, start, end)
-        return Block(span.kind, start, end, span.heading, level, header_rows=span.header_rows)
+        return Block(span.kind, start, end, span.heading, span.level, header_rows=span.header_rows)
 
 
 def _with_paragraphs(lines: Lines) -> Iterator[LineSpan]:

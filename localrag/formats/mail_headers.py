@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import binascii
+from contextlib import suppress
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.utils import collapse_rfc2231_value, parsedate_to_datetime
@@ -38,10 +39,9 @@ _KEPT: Final = ("subject", "from", "to", "cc", "date")
 def properties(message: Message) -> dict[str, object]:
     """Return subject, sender, receivers and date (ISO 8601 where it can be read)."""
     found: dict[str, object] = {key: header(message, key) for key in _KEPT}
-    try:
+    # What cannot be read is kept as it is written.
+    with suppress(ValueError, TypeError, OverflowError, IndexError):
         found["date"] = parsedate_to_datetime(str(found["date"])).isoformat()
-    except (ValueError, TypeError, OverflowError, IndexError):
-        pass  # kept as it is written
     return {key: value for key, value in found.items() if value}
 
 
@@ -72,11 +72,9 @@ def decoded_text(part: Message, data: bytes) -> str:
 
 def _decoded(data: bytes, charset: str) -> str:
     charset = charset.lower()
-    try:
+    with suppress(LookupError, ValueError):
         text = data.decode(_WIDER.get(charset, charset))
         return text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", " ")
-    except (LookupError, ValueError):
-        pass
     try:
         return decode(data)
     except ReadError:

@@ -130,7 +130,9 @@ def _with_repeated_below(spans: list[Span]) -> list[Span]:
     same level by the letter, which would cut each change off from its version.
     """
     underlined = any(_is_underlined(span) for span in spans)
-    names = Counter(span.heading.content for span in spans if span.heading and span.level == _SECOND)
+    names = Counter(
+        span.heading.content for span in spans if span.heading and span.level == _SECOND
+    )
     if not underlined or max(names.values()) == 1:
         return spans
     return [

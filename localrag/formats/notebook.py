@@ -67,7 +67,11 @@ def _language(notebook: dict[str, Any]) -> str:
     metadata = notebook.get("metadata")
     for key in ("language_info", "kernelspec"):
         info = metadata.get(key) if isinstance(metadata, dict) else None
-        name = (info.get("name") if key == "language_info" else info.get("language")) if isinstance(info, dict) else None
+        name = (
+            (info.get("name") if key == "language_info" else info.get("language"))
+            if isinstance(info, dict)
+            else None
+        )
         if isinstance(name, str) and re.fullmatch(r"[\w+#-]{1,20}", name):
             return name
     return ""
@@ -77,7 +81,11 @@ def _cells(notebook: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the cells of today's notebooks, or of those before version 4, which had sheets."""
     lists = [notebook.get("cells")]
     sheets = notebook.get("worksheets")
-    lists += [one.get("cells") for one in sheets if isinstance(one, dict)] if isinstance(sheets, list) else []
+    lists += (
+        [one.get("cells") for one in sheets if isinstance(one, dict)]
+        if isinstance(sheets, list)
+        else []
+    )
     if not any(isinstance(cells, list) for cells in lists):
         raise ReadError("damaged", "not a notebook: its JSON holds no cells")
     for cells in lists:
@@ -95,13 +103,18 @@ def _text(value: object) -> str:
 def _markdown(cell: dict[str, Any], source: str) -> Document:
     if cell["cell_type"] == "heading":
         level = cell.get("level")
-        source = f"{'#' * (level if isinstance(level, int) and 1 <= level <= 6 else 1)} {source}"
+        marks = "######"[: level if isinstance(level, int) and level > 0 else 1]
+        source = f"{marks} {source}"
     return read_markdown(_DATA_URI.sub(r"\1…", source).encode(), "")
 
 
 def _add_output(assembly: Assembly, cell: dict[str, Any]) -> None:
     outputs = cell.get("outputs")
-    texts = [_output(one) for one in outputs if isinstance(one, dict)] if isinstance(outputs, list) else []
+    texts = (
+        [_output(one) for one in outputs if isinstance(one, dict)]
+        if isinstance(outputs, list)
+        else []
+    )
     text = _BLOB.sub("…", _COLORS.sub("", "\n".join(filter(None, texts)))).strip("\n")
     if len(text) > _OUTPUT_CHARACTERS:
         text = text[:_OUTPUT_CHARACTERS].rpartition("\n")[0] or text[:_OUTPUT_CHARACTERS]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from localrag.formats.encoding import decode
 from localrag.formats.line_document import Lines, titled
 from localrag.formats.spans import stem_of
-from localrag.records import Document
+
+if TYPE_CHECKING:
+    from localrag.records import Document
 
 __all__ = ["MEDIA_TYPE", "read_org"]
 
@@ -34,7 +36,10 @@ _CODE: Final = frozenset(("src", "example"))
 _QUOTE: Final = frozenset(("quote", "verse"))
 _DROPPED: Final = frozenset(("comment", "export"))
 _LONGEST_DRAWER = 1000
-_METADATA: Final = frozenset("author date email description keywords language filetags".split())
+_METADATA_WORDS: Final = """
+    author date email description keywords language filetags
+"""
+_METADATA: Final = frozenset(_METADATA_WORDS.split())
 
 
 def read_org(data: bytes, uri: str) -> Document:

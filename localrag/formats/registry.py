@@ -255,8 +255,8 @@ def read_document(data: bytes, uri: str) -> Document:
     """Return the document that `data`, found at `uri`, holds.
 
     Raises:
-        ReadError: ``"empty"``, ``"binary"``, ``"unreadable"``, ``"damaged"``, ``"unsafe"``, ``"too large"`` or
-            ``"unsupported"``.
+        ReadError: ``"empty"``, ``"binary"``, ``"unreadable"``, ``"damaged"``, ``"unsafe"``,
+            ``"too large"`` or ``"unsupported"``.
     """
     name = uri.replace("\\", "/").rpartition("/")[2]
     suffix = _suffix_of(name)

@@ -7,12 +7,15 @@ directives that read other files.
 from __future__ import annotations
 
 import re
-from typing import Final
+import unicodedata
+from typing import TYPE_CHECKING, Final
 
 from localrag.formats.encoding import decode
 from localrag.formats.line_document import Lines, titled
 from localrag.formats.spans import stem_of
-from localrag.records import Document
+
+if TYPE_CHECKING:
+    from localrag.records import Document
 
 __all__ = ["MEDIA_TYPE", "read_rst"]
 
@@ -31,20 +34,23 @@ _ROLE = re.compile(r":[\w:+.-]+:`~?([^`<]*?)(?:\s*<[^`]*>)?`")
 _GRID = re.compile(r"^\s*\+(?:-+\+)+\s*$")
 _SIMPLE = re.compile(r"^\s*=+(?: +=+)+\s*$")
 
-_CODE: Final = frozenset(
-    "code code-block sourcecode highlight-block parsed-literal math literalinclude"
-    " doctest testcode testoutput productionlist prompt ipython".split()
-)
+_CODE_WORDS: Final = """
+    code code-block sourcecode highlight-block parsed-literal math literalinclude doctest testcode
+    testoutput productionlist prompt ipython
+"""
+_CODE: Final = frozenset(_CODE_WORDS.split())
 _TABLES: Final = frozenset(("list-table", "csv-table"))
 _CAPTIONS: Final = frozenset(("figure", "image"))
-_SILENT: Final = frozenset(
-    "contents toctree highlight index role default-role meta raw include sectnum currentmodule"
-    " py:currentmodule tabularcolumns title header footer target-notes automodule autosummary".split()
-)
-_KEPT_FIELDS: Final = frozenset(
-    "title author authors date created version status topic organization copyright"
-    " python-version pep type".split()
-)
+_SILENT_WORDS: Final = """
+    contents toctree highlight index role default-role meta raw include sectnum currentmodule
+    py:currentmodule tabularcolumns title header footer target-notes automodule autosummary
+"""
+_SILENT: Final = frozenset(_SILENT_WORDS.split())
+_KEPT_FIELDS_WORDS: Final = """
+    title author authors date created version status topic organization copyright python-version
+    pep type
+"""
+_KEPT_FIELDS: Final = frozenset(_KEPT_FIELDS_WORDS.split())
 
 
 def read_rst(data: bytes, uri: str) -> Document:
@@ -177,7 +183,7 @@ class _Reader:
         if not _SIMPLE.match(line):
             return 0
         rules = [number]
-        while (rule := self.next_rule(rules[-1] + 1)) and len(rules) < len("===") :
+        while (rule := self.next_rule(rules[-1] + 1)) and len(rules) < len("==="):
             rules.append(rule)
             if self.lines.is_blank(rule + 1):
                 break
@@ -227,8 +233,8 @@ def _is_rule(line: str) -> bool:
 
 
 def _underlines(rule: str, title: str) -> bool:
-    """Whether `rule` underlines `title`: docutils wants it as long, people are a little careless."""
-    wide = sum(2 if ord(c) > 0x2E7F else 1 for c in title.rstrip())
+    """Whether `rule` underlines `title`; people are less careful of its length than docutils."""
+    wide = sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in title.rstrip())
     return (
         bool(title.strip())
         and _RULE.match(rule) is not None
@@ -240,4 +246,6 @@ def _underlines(rule: str, title: str) -> bool:
 def _plain(text: str) -> str:
     """Return a title without its markup; code keeps its backticks."""
     text = _ROLE.sub(r"\1", text).replace("``", "`")
-    return re.sub(r"(?<!\*)\*{1,2}(\S(?:[^*]*\S)?)\*{1,2}|`([^`<]+?)\s*<[^`]*>`_+", r"\1\2", text).strip()
+    return re.sub(
+        r"(?<!\*)\*{1,2}(\S(?:[^*]*\S)?)\*{1,2}|`([^`<]+?)\s*<[^`]*>`_+", r"\1\2", text
+    ).strip()

@@ -21,7 +21,6 @@ __all__ = ["MEDIA_TYPE", "read_source_code"]
 
 MEDIA_TYPE: Final = "text/x-source-code"
 
-_DEEPEST: Final = 6
 _CLOSES: Final = re.compile(r"\s*(?:[})\];,]+|end|\#\s*(?:endif|else)\b.*)\s*(?://.*)?")
 
 
@@ -93,4 +92,4 @@ def _close(lines: Lines, enclosing: list[Definition], row: int, until: int) -> i
 
 
 def _head(lines: Lines, row: int, name: str, depth: int) -> None:
-    lines.add("heading", row, row + 1, heading=name, level=min(depth, _DEEPEST))
+    lines.add_heading(row, row + 1, name, depth)

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - sentences end in many scripts
 """Subtitles: what is said, in paragraphs that end where nobody speaks, each behind its time.
 
 Cue numbers, end times, settings and tags are left out. The time of a paragraph is that of its first
@@ -14,10 +15,11 @@ from localrag.errors import ReadError
 from localrag.formats.encoding import decode
 from localrag.formats.line_document import Lines
 from localrag.formats.spans import stem_of
-from localrag.records import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from localrag.records import Document
 
 __all__ = ["MEDIA_TYPE", "read_subtitles"]
 
@@ -105,7 +107,8 @@ def _events(lines: Lines) -> Iterator[_Cue]:
         said = f" {name}: " if name else " "
         lines.cut_span(start + event.end("start"), start + event.start("text"), said)
         for found in re.finditer(r"\\[Nnh]", event["text"]):
-            lines.cut_span(*(start + event.start("text") + edge for edge in found.span()), " ")
+            text = start + event.start("text")
+            lines.cut_span(text + found.start(), text + found.end(), " ")
         yield _Cue(row, row + 1, _seconds(event["start"]), _seconds(event["end"]))
 
 

@@ -19,10 +19,11 @@ from localrag.formats.assembly import Assembly
 from localrag.formats.data_tree import DEEPEST, Leaf, Tree, add_records
 from localrag.formats.encoding import decode
 from localrag.formats.spans import stem_of
-from localrag.records import Document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from localrag.records import Document
 
 __all__ = ["MEDIA_TYPE", "read_xml"]
 

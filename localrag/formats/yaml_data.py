@@ -12,13 +12,20 @@ import yaml
 
 from localrag.formats.as_written import as_written
 from localrag.formats.assembly import Assembly
-from localrag.formats.data_tree import DEEPEST, Leaf, Tree, add_records, label_of, name_of
+from localrag.formats.data_tree import (
+    DEEPEST,
+    SHORT_LIST,
+    Leaf,
+    Tree,
+    add_records,
+    label_of,
+    name_of,
+)
 from localrag.formats.encoding import decode
 from localrag.formats.spans import stem_of
-from localrag.records import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from localrag.records import Document
 
 __all__ = ["MEDIA_TYPE", "read_yaml"]
 
@@ -37,7 +44,7 @@ def read_yaml(data: bytes, uri: str) -> Document:
     """
     source = decode(data)
     try:
-        documents = list(_documents(source))
+        documents = _documents(source)
     except (yaml.YAMLError, ValueError) as error:
         reason = " ".join(str(error).split())
         return as_written(source, uri, MEDIA_TYPE, {"parse_error": reason})
@@ -51,76 +58,93 @@ def read_yaml(data: bytes, uri: str) -> Document:
     return assembly.build(title or stem_of(uri), MEDIA_TYPE)
 
 
-def _documents(source: str) -> Iterator[Tree | Leaf]:
-    comments = _Comments(source)
-    open_trees: list[Tree] = []
-    keys: list[str | None] = []
-    """For each open tree the key that waits for its value; None in lists."""
+def _documents(source: str) -> list[Tree | Leaf]:
+    """Return the documents of a file.
+
+    Raises:
+        ValueError: it is nested too deeply to be data.
+        yaml.YAMLError: it is not YAML.
+    """
+    builder = _TreeBuilder(_Comments(source))
     for event in yaml.parse(source, Loader=_LOADER):
-        if isinstance(event, yaml.DocumentStartEvent):
-            root = Tree(event.start_mark.line + 1)
-            open_trees, keys = [root], [""]
-        elif isinstance(event, yaml.DocumentEndEvent):
-            comments.before(event.start_mark.line, root)
-            yield _unwrapped(root)
-        elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-            if len(open_trees) > DEEPEST:
-                raise ValueError(f"nested more than {DEEPEST} levels")
-            comments.before(event.start_mark.line, open_trees[-1])
-            is_list = isinstance(event, yaml.SequenceStartEvent)
-            tree = Tree(event.start_mark.line + 1, _label(open_trees[-1], keys), is_list=is_list)
-            open_trees[-1].children.append(tree)
-            open_trees.append(tree)
-            keys.append(None)
-        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-            closed = open_trees.pop()
-            keys.pop()
-            _close(open_trees[-1], closed)
-        elif isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent)):
-            _scalar(event, open_trees[-1], keys, comments)
+        builder.take(event)
+    return builder.documents
 
 
-def _scalar(
-    event: yaml.ScalarEvent | yaml.AliasEvent,
-    tree: Tree,
-    keys: list[str | None],
-    comments: _Comments,
-) -> None:
-    line = event.start_mark.line
-    is_alias = isinstance(event, yaml.AliasEvent)
-    text = f"*{event.anchor}" if is_alias else event.value
-    comments.before(line, tree)
-    if not tree.is_list and keys[-1] is None:
-        keys[-1] = text
-        return
-    is_block = not is_alias and event.style == "|"
-    if not is_alias:
-        comments.skip_to(event.end_mark.line)
-    label = _label(tree, keys)
-    tree.children.append(Leaf(text.rstrip("\n"), line + 1, label, exact=is_block))
+class _TreeBuilder:
+    """Makes trees of the parser's events."""
+
+    def __init__(self, comments: _Comments) -> None:
+        self.comments = comments
+        self.documents: list[Tree | Leaf] = []
+        self.open: list[Tree] = []
+        self.keys: list[str | None] = []
+        """For each open tree the key that waits for its value; None in lists."""
+        self.counts: list[int] = []
+        """For each open tree the values so far, where it is a list."""
+
+    def take(self, event: yaml.Event) -> None:
+        line = event.start_mark.line if event.start_mark else 0
+        match event:
+            case yaml.DocumentStartEvent():
+                self.open, self.keys, self.counts = [Tree(line + 1)], [""], [0]
+            case yaml.DocumentEndEvent():
+                self.comments.before(line, self.open[0])
+                self.documents.append(_unwrapped(self.open[0]))
+            case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
+                self.begin(line, is_list=isinstance(event, yaml.SequenceStartEvent))
+            case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
+                self.keys.pop()
+                self.counts.pop()
+                tree = self.open.pop()
+                self.open[-1].children[-1] = _closed(tree)
+            case yaml.AliasEvent():
+                self.value(f"*{event.anchor}", line)
+            case yaml.ScalarEvent():
+                # What looks like comments in a block of text is text.
+                end = event.end_mark.line if event.end_mark else line
+                self.value(event.value, line, end=end, exact=event.style == "|")
+
+    def begin(self, line: int, *, is_list: bool) -> None:
+        if len(self.open) > DEEPEST:
+            raise ValueError(f"nested more than {DEEPEST} levels")
+        self.comments.before(line, self.open[-1])
+        tree = Tree(line + 1, self.label(), is_list=is_list)
+        self.open[-1].children.append(tree)
+        self.open.append(tree)
+        self.keys.append(None)
+        self.counts.append(0)
+
+    def value(self, text: str, line: int, *, end: int = 0, exact: bool = False) -> None:
+        tree = self.open[-1]
+        self.comments.before(line, tree)
+        if not tree.is_list and self.keys[-1] is None:
+            self.keys[-1] = text
+            return
+        self.comments.skip_to(end)
+        label = self.label()
+        tree.children.append(Leaf(text.rstrip("\n"), line + 1, label, exact=exact))
+
+    def label(self) -> str:
+        """Return the label of the next child, and expect the next key."""
+        tree = self.open[-1]
+        if tree.is_list:
+            self.counts[-1] += 1
+            return f"[{self.counts[-1] - 1}]"
+        key, self.keys[-1] = self.keys[-1], None
+        return label_of(key) if key else ""
 
 
-def _label(tree: Tree, keys: list[str | None]) -> str:
-    """Return the label of the next child, and expect the next key."""
-    if tree.is_list:
-        return f"[{sum(isinstance(one, Tree) or not one.is_comment for one in tree.children)}]"
-    key, keys[-1] = keys[-1], None
-    return label_of(key) if key else ""
-
-
-def _close(parent: Tree, tree: Tree) -> None:
-    """Write a list of a few short values on one line, and an empty tree as what it is."""
+def _closed(tree: Tree) -> Tree | Leaf:
+    """Return a list of a few short values on one line, and an empty tree as what it is."""
     leaves = [child for child in tree.children if isinstance(child, Leaf)]
     if not tree.children:
-        parent.children[-1] = Leaf("[]" if tree.is_list else "{}", tree.line, tree.label)
-    elif (
-        tree.is_list
-        and len(leaves) == len(tree.children)
-        and all(not leaf.is_comment and "\n" not in leaf.text for leaf in leaves)
-        and sum(len(leaf.text) for leaf in leaves) <= 200
-    ):
-        shown = ", ".join(leaf.text for leaf in leaves)
-        parent.children[-1] = Leaf(shown, tree.line, tree.label)
+        return Leaf("[]" if tree.is_list else "{}", tree.line, tree.label)
+    if not tree.is_list or len(leaves) < len(tree.children):
+        return tree
+    shown = ", ".join(leaf.text for leaf in leaves)
+    plain = "\n" not in shown and not any(leaf.is_comment for leaf in leaves)
+    return Leaf(shown, tree.line, tree.label) if plain and len(shown) <= SHORT_LIST else tree
 
 
 def _unwrapped(root: Tree) -> Tree | Leaf:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from localrag.records import Block, Document
 
@@ -116,7 +116,7 @@ def is_at(document: Document, source: bytes, place: int, where: dict[str, Any]) 
     """Whether a character stands where a probe says."""
     path = headings_at(document, place)
     page = block_at(document, place).page
-    checks = {
+    checks: dict[str, Callable[[Any], bool]] = {
         "line": lambda line: document.line(place) == line,
         "page": lambda number: page == number,
         "slide": lambda number: page == number,

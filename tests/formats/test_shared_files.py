@@ -156,7 +156,6 @@ def test_a_damaged_file_is_a_document_or_an_error(row: Row, source: bytes, kind:
         try:
             # The reader itself: `read_document` would turn any error into a `ReadError`.
             document = known.read(damaged(source, kind, seed), row.path)
-        except ReadError as error:
-            assert error.reason
+        except ReadError:
             continue
         assert_is_sound(document)

@@ -26,12 +26,12 @@ _COMMENT = re.compile(r"^//(?!//)")
 _ATTRIBUTE = re.compile(r"^:(?P<name>!?[\w][\w-]*!?):(?:\s+(?P<value>.*))?$")
 _CONDITION = re.compile(r"^(?:ifn?def|ifeval|endif)::\S*\[.*\]\s*$")
 _SILENT = re.compile(r"^(?:include::\S*\[.*\]|toc::\[.*\]|'{3,}|<{3,}|\+|\[\[[^\]]*\]\])\s*$")
-_BLOCK_ATTRIBUTES = re.compile(r"^\[(?!\[)[^\]]*(?:\"[^\"]*\"[^\]]*)*\]\s*$")
+_BLOCK_ATTRIBUTES = re.compile(r"^\[(?!\[)[^\[\]]*\]\s*$")
 _TITLE = re.compile(r"^\.(?![\s.])\S.*$")
 _ITEM = re.compile(r"^\s*(?:\*{1,5}|-|\.{1,5}|\d+\.|<(?:\d+|\.)>)\s+\S|^\S.*(?:::|;;)(?:\s|$)")
 _DELIMITER = re.compile(r"^(?:(?P<marks>[-.+_*=/])(?P=marks){3,}|--|`{3,}.*|[|,:!]={3,})\s*$")
 _REFERENCE = re.compile(r"(?<!\\)\{([\w][\w-]*)\}")
-_FORMATTED = re.compile(r"(?<![\w*_`])([*_`]{1,2})(?=\S)(.+?)(?<=\S)\1(?![\w*_`])")
+_FORMATTED = re.compile(r"(?<![\w*_`])([*_`]{1,2})(?=\S)(.{1,200}?)(?<=\S)\1(?![\w*_`])")
 _ANCHOR = re.compile(r"\[\[[^\]]*\]\]|\[#[^\]]*\](?=\S)")
 _LINK = re.compile(r"(?:link:|https?://|xref:|<<)[^\s\[\]<>]*(?:\[([^\]]*)\]|,([^>]*)>>|>>)")
 
@@ -43,6 +43,7 @@ _METADATA_WORDS: Final = """
 """
 _METADATA: Final = frozenset(_METADATA_WORDS.split())
 _LONGEST_VALUE = 500
+_MOST_EXPANDED = 1_000_000
 
 
 def read_asciidoc(data: bytes, uri: str) -> Document:
@@ -65,6 +66,8 @@ class _Reader:
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
         self.attributes: dict[str, str] = {}
+        self.left = len(lines.source) + _MOST_EXPANDED
+        """Characters that attributes may still add."""
 
     def read(self) -> None:
         steps = (self.silent, self.attribute, self.delimited, self.heading, self.marked)
@@ -201,8 +204,10 @@ class _Reader:
     def _replace(self, first: int, end: int) -> None:
         start, stop = self.lines.index.start(first), self.lines.index.start(end)
         for match in _REFERENCE.finditer(self.lines.source, start, stop):
-            if match[1] in self.attributes:
-                self.lines.cut_span(*match.span(), self.attributes[match[1]])
+            value = self.attributes.get(match[1])
+            if value is not None and len(value) <= self.left:
+                self.left -= len(value)
+                self.lines.cut_span(*match.span(), value)
 
 
 def _plain(text: str) -> str:

@@ -16,7 +16,7 @@ _KEYWORD: Final = re.compile(
     r"""^(?P<indent>\s*)
       (?:(?:export|default|public|private|protected|internal|open|final|sealed|abstract|static|async
         |override|virtual|partial|data|inline|unsafe|extern(?:\ "C")?|const|pub(?:\([^)]*\))?|local
-        |declare|suspend|readonly|mutating|case|companion|annotation|typedef|template<[^>]*>)\s+)*
+        |declare|suspend|readonly|mutating|case|companion|annotation|typedef|template<[^>]*>)\s+){0,6}
       (?P<keyword>class|struct|interface|enum|trait|impl|protocol|extension|record|union|object
         |namespace|module|mod|package(?=\s+\w+\s*\{)|def|defp|defmodule|fn|func|fun|function\*?|sub
         |macro_rules!|message|service|contract|library|type(?=\s+\w+\s+(?:struct|interface)))
@@ -25,7 +25,7 @@ _KEYWORD: Final = re.compile(
     re.VERBOSE,
 )
 _SIGNATURE: Final = re.compile(
-    r"""^(?P<indent>\s*)(?:[\w$<>\[\],.?&*:@]+\s+)*?[*&]*(?P<name>[\w$~]+(?:::[\w~]+)*)\s*
+    r"""^(?P<indent>\s*)(?:[\w$<>\[\],.?&*:@]++\s++){0,8}?[*&]*(?P<name>[\w$~]+(?:::[\w~]+)*)\s*
       \((?!\*)[^;{}=]*(?:\)[^;{}=()]*\{?|,)?\s*$""",
     re.VERBOSE,
 )
@@ -69,6 +69,8 @@ _SIGNED_WORDS: Final = """
 """
 _SIGNED: Final = frozenset(_SIGNED_WORDS.split())
 _LONGEST_LINE = 400
+_BLANK = -1
+
 _CLOSES: Final = re.compile(r"\s*(?:[})\]]|end\b|fi\b|done\b|esac\b)")
 _OPENS: Final = re.compile(r"[:{]\s*$")
 _CONTINUES: Final = re.compile(r"\s*[})\]{]|\s*(?:end|fi|done|esac)\b|#|//|\*|/\*")
@@ -80,11 +82,12 @@ def definitions_by_lines(lines: Sequence[str], language: str) -> list[Definition
     if patterns is None:
         patterns = (_KEYWORD, _ARROW, *([_SIGNATURE] if language in _SIGNED else []))
     found = list(_found(lines, patterns))
+    indents = [_indent(line) for line in lines]
     sections = patterns and patterns[0] in (_SECTION, _TARGET, _HUNK)
     definitions = []
     for position, (row, name) in enumerate(found):
         following = found[position + 1][0] if position + 1 < len(found) else len(lines)
-        end = following if sections else _end(lines, row)
+        end = following if sections else _end(lines, indents, row)
         definitions.append(Definition(with_comments(lines, row), max(end, row + 1), name))
     return sorted(definitions)
 
@@ -124,22 +127,27 @@ def _is_name(name: str, match: re.Match[str], lines: Sequence[str], row: int) ->
     )
 
 
-def _end(lines: Sequence[str], row: int) -> int:
+def _end(lines: Sequence[str], indents: Sequence[int], row: int) -> int:
     """Return one past the last line that is indented more, and the brackets that close it."""
-    indent = _indent(lines[row])
+    indent = indents[row]
     end = row + 1
     for number in range(row + 1, len(lines)):
-        line = lines[number]
-        if not line.strip():
+        if indents[number] > indent:
+            end = number + 1
             continue
-        if _indent(line) <= indent and not (_CONTINUES.match(line) and _indent(line) == indent):
+        line = lines[number]
+        if indents[number] == _BLANK:
+            continue
+        if indents[number] < indent or not _CONTINUES.match(line):
             break
-        if _indent(line) <= indent and _CLOSES.match(line) and not _OPENS.search(line):
+        if _CLOSES.match(line) and not _OPENS.search(line):
             return number + 1
         end = number + 1
     return end
 
 
 def _indent(line: str) -> int:
+    """Return the columns before the text of a line."""
     line = line.expandtabs(4)
-    return len(line) - len(line.lstrip())
+    text = line.lstrip()
+    return len(line) - len(text) if text else _BLANK

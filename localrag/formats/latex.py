@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -27,13 +28,15 @@ _LEVELS: Final = (
     "paragraph",
     "subparagraph",
 )
-_HEADING: Final = re.compile(rf"\\(?P<name>{'|'.join(_LEVELS)})\*?\s*(?:\[[^\]]*\])?\s*(?=\{{)")
-_ENVIRONMENT: Final = re.compile(
-    r"\\(?P<edge>begin|end)\{(?P<name>[\w@-]+\*?)\}(?:\[(?P<option>[^\]\n]*)\])?(?:\{[^{}\n]*\})*"
+_HEADING: Final = re.compile(
+    rf"\\(?P<name>{'|'.join(_LEVELS)})\*?\s*(?:\[[^\]]{0, 200}\])?\s*(?=\{{)"
 )
-_ITEM: Final = re.compile(r"\\item(?![A-Za-z])[ \t]*(?:\[(?P<label>[^\]\n]*)\])?")
-_CAPTION: Final = re.compile(r"\\caption\*?(?:\[[^\]]*\])?(?=\{)")
-_PROPERTY: Final = re.compile(r"\\(?P<name>title|author|date)\s*(?:\[[^\]]*\])?\s*(?=\{)")
+_ENVIRONMENT: Final = re.compile(
+    r"\\(?P<edge>begin|end)\{(?P<name>[\w@-]+\*?)\}(?:\[(?P<option>[^\]\n]{0,200})\])?(?:\{[^{}\n]{0,200}\})*"
+)
+_ITEM: Final = re.compile(r"\\item(?![A-Za-z])[ \t]*(?:\[(?P<label>[^\]\n]{0,200})\])?")
+_CAPTION: Final = re.compile(r"\\caption\*?(?:\[[^\]]{0,200}\])?(?=\{)")
+_PROPERTY: Final = re.compile(r"\\(?P<name>title|author|date)\s*(?:\[[^\]]{0,200}\])?\s*(?=\{)")
 _THEOREM: Final = re.compile(r"\\newtheorem\*?\{(\w+)\}(?:\[\w+\])?\{([^{}]+)\}")
 _RULE: Final = re.compile(r"\\(?:hline|midrule)")
 
@@ -143,13 +146,16 @@ class _Reader:
     def environments(self, start: int, end: int) -> None:
         names = _NAMED | dict(_THEOREM.findall(self.text))
         opened: list[tuple[str, int]] = []
+        waiting: Counter[str] = Counter()
         for match in _ENVIRONMENT.finditer(self.text, start, end):
             name, row = match["name"], self.number(match.start())
             if match["edge"] == "begin":
                 opened.append((name, row))
-            elif any(name == begun for begun, _ in opened):
+                waiting[name] += 1
+            elif waiting[name]:
                 while (begun := opened.pop())[0] != name:
-                    pass
+                    waiting[begun[0]] -= 1
+                waiting[name] -= 1
                 self.environment(name, begun[1], row + 1)
             if name in _LAYOUT | _LISTS | _QUOTES or name in names:
                 shown = names.get(name, "") if match["edge"] == "begin" else ""

@@ -38,11 +38,11 @@ _UNWRAPPED: Final = (
     "|define|term|caption|enquote|url|path|title|author|uline|hbox"
 )
 _COMMAND: Final = re.compile(
-    rf"""\\(?P<dropped>{_DROPPED})(?![A-Za-z])\*?(?:\s*\[[^\]\n]*\])?
-       | \\(?P<unwrapped>{_UNWRAPPED})\*?(?:\[[^\]\n]*\])?(?=\{{)
+    rf"""\\(?P<dropped>{_DROPPED})(?![A-Za-z])\*?(?:\s*\[[^\]\n]{{0,200}}\])?
+       | \\(?P<unwrapped>{_UNWRAPPED})\*?(?:\[[^\]\n]{{0,200}}\])?(?=\{{)
        | \\(?P<note>footnote|thanks|marginpar|footnotetext)(?=\{{)
        | \\(?P<reference>[cC]ref|ref|eqref|autoref|pageref|nameref|[cC]ite\w*)\*?
-         (?:\[[^\]\n]*\]){{0,2}}(?=\{{)
+         (?:\[[^\]\n]{{0,200}}\]){{0,2}}(?=\{{)
        | \\(?P<link>href)(?=\{{)
        | \\(?P<accent>["'`^~=.]|[uvHcrk](?=\s*\{{|\s[a-z]))\s*\{{?\\?(?P<letter>[A-Za-z])\}}?
        | \\(?P<special>ss|ae|AE|oe|OE|aa|AA|o|O|l|L|S|P|copyright|dots|ldots|textellipsis|LaTeX|TeX)

@@ -17,7 +17,7 @@ _MOST_QUOTED_LINES = 60
 _DEEPEST_QUOTE = 2
 _QUOTE: Final = re.compile(r"^[ \t]*(?P<marks>(?:[>|][ \t]?)+)")
 _SIGNED: Final = re.compile(
-    r"^-----BEGIN PGP SIGNATURE-----$.*?^-----END PGP SIGNATURE-----$"
+    r"^-----BEGIN PGP SIGNATURE-----$.{0,5000}?^-----END PGP SIGNATURE-----$"
     r"|^-----BEGIN PGP SIGNED MESSAGE-----\n(?:Hash:.*\n)?",
     re.MULTILINE | re.DOTALL,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
 from localrag.formats.encoding import decode
@@ -23,6 +24,7 @@ _TAGS = re.compile(r"\s+(?P<tags>:(?:[\w@#%]+:)+)\s*$")
 _KEYWORD = re.compile(r"^\s*#\+(?P<name>[\w-]+)(?:\[.*?\])?:\s*(?P<value>.*)$")
 _COMMENT = re.compile(r"^\s*#(?:\s|$)")
 _BEGIN = re.compile(r"^\s*#\+begin_?(?P<name>\w+)", re.IGNORECASE)
+_BLOCK_END = re.compile(r"^\s*#\+end_?(?P<name>\w+)\s*$", re.IGNORECASE)
 _DRAWER = re.compile(r"^\s*:(?!END:)[\w-]+:\s*$", re.IGNORECASE)
 _END = re.compile(r"^\s*:END:\s*$", re.IGNORECASE)
 _FIXED = re.compile(r"^\s*:(?:\s|$)")
@@ -30,7 +32,7 @@ _TABLE = re.compile(r"^\s*\|")
 _RULE = re.compile(r"^\s*\|[-+]+\|?\s*$")
 _ITEM = re.compile(r"^(?:\s*[-+]|\s+\*|\s*(?:\d+|[A-Za-z])[.)])\s+\S")
 _LINK = re.compile(r"\[\[[^\]]*\](?:\[(?P<text>[^\]]*)\])?\]")
-_EMPHASIS = re.compile(r"(?<![\w*/_+=~])([*/_+=~])(?=\S)(.+?)(?<=\S)\1(?![\w*/_+=~])")
+_EMPHASIS = re.compile(r"(?<![\w*/_+=~])([*/_+=~])(?=\S)(.{1,200}?)(?<=\S)\1(?![\w*/_+=~])")
 
 _CODE: Final = frozenset(("src", "example"))
 _QUOTE: Final = frozenset(("quote", "verse"))
@@ -61,8 +63,13 @@ class _Reader:
         self.lines = lines
         self.title = ""
         self.metadata: dict[str, object] = {}
-        self.unclosed: set[str] = set()
-        """Blocks whose end is missing once, and so for every later beginning."""
+        self.ends: dict[str, list[int]] = {}
+        """The lines on which each kind of block ends."""
+        for number, line in enumerate(lines.lines):
+            if end := _BLOCK_END.match(line):
+                self.ends.setdefault(end["name"].lower(), []).append(number)
+        self.endless = 0
+        """No drawer ends before this line."""
 
     def read(self) -> None:
         steps = (self.headline, self.block, self.keyword, self.drawer, self.run, self.item)
@@ -90,14 +97,11 @@ class _Reader:
         if not begin:
             return 0
         name = begin["name"].lower()
-        if name in self.unclosed:
+        ends = self.ends.get(name, [])
+        following = bisect_right(ends, number)
+        if following == len(ends):
             return 0
-        closing = re.compile(rf"^\s*#\+end_?{re.escape(name)}\s*$", re.IGNORECASE)
-        rows = range(number + 1, len(self.lines))
-        end = next((row for row in rows if closing.match(self.lines.line(row))), None)
-        if end is None:
-            self.unclosed.add(name)
-            return 0
+        end = ends[following]
         if name in _DROPPED:
             self.lines.cut(number, end + 1)
         elif name in _CODE:
@@ -132,13 +136,14 @@ class _Reader:
 
     def drawer(self, number: int) -> int:
         """Drop a drawer: properties, logs of the clock."""
-        if not _DRAWER.match(self.lines.line(number)):
+        if number < self.endless or not _DRAWER.match(self.lines.line(number)):
             return 0
         for row in range(number + 1, min(number + _LONGEST_DRAWER, len(self.lines))):
             line = self.lines.line(row)
             if _END.match(line):
                 self.lines.cut(number, row + 1)
                 return row + 1
+            self.endless = row
             if _HEADLINE.match(line):
                 break
         return 0

@@ -32,7 +32,7 @@ _EVENT: Final = re.compile(
     r"(?P<name>[^,]*),[^,]*,[^,]*,[^,]*,(?P<text>.*)$"
 )
 _TITLE: Final = re.compile(r"^Title:\s*(\S.*)$|^WEBVTT[ \t]+-[ \t]*(\S.*)$", re.MULTILINE)
-_VOICE: Final = re.compile(r"<v(?:\.[\w.]+)?[ \t]+([^>]+)>")
+_VOICE: Final = re.compile(r"<v(?:\.[\w.]+)?[ \t]+([^<>\n]{1,100})>")
 _MARKUP: Final = re.compile(r"</?[A-Za-z][^<>]*>|</?\d[\d:.]*>|\{\\[^{}]*\}")
 _ESCAPES: Final = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " ", "&lrm;": "", "&rlm;": ""}
 _ESCAPE: Final = re.compile("|".join(_ESCAPES))

@@ -198,7 +198,7 @@ class _Reader:
 
     def _ends_paragraph(self, number: int) -> bool:
         line = self.lines.line(number)
-        patterns = (_ITEM, _DELIMITER, _COMMENT, _CONDITION, _SILENT, _BLOCK_ATTRIBUTES)
+        patterns = (_ITEM, _ATTRIBUTE, _DELIMITER, _COMMENT, _CONDITION, _SILENT, _BLOCK_ATTRIBUTES)
         return self.lines.is_blank(number) or any(pattern.match(line) for pattern in patterns)
 
     def _replace(self, first: int, end: int) -> None:

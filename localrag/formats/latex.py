@@ -34,7 +34,7 @@ _HEADING: Final = re.compile(
 _ENVIRONMENT: Final = re.compile(
     r"\\(?P<edge>begin|end)\{(?P<name>[\w@-]+\*?)\}(?:\[(?P<option>[^\]\n]{0,200})\])?(?:\{[^{}\n]{0,200}\})*"
 )
-_ITEM: Final = re.compile(r"\\item(?![A-Za-z])[ \t]*(?:\[(?P<label>[^\]\n]{0,200})\])?")
+_ITEM: Final = re.compile(r"\\item(?![A-Za-z])(?:[ \t]*\[(?P<label>[^\]\n]{0,200})\])?")
 _CAPTION: Final = re.compile(r"\\caption\*?(?:\[[^\]]{0,200}\])?(?=\{)")
 _PROPERTY: Final = re.compile(r"\\(?P<name>title|author|date)\s*(?:\[[^\]]{0,200}\])?\s*(?=\{)")
 _THEOREM: Final = re.compile(r"\\newtheorem\*?\{(\w+)\}(?:\[\w+\])?\{([^{}]+)\}")
@@ -127,6 +127,8 @@ class _Reader:
             # A line that holds nothing else parts no paragraph.
             self.lines.cut_span(self.lines.index.start(first), self.lines.index.start(last))
         else:
+            while self.lines.source[start - 1 : start] in (" ", "\t"):
+                start -= 1
             self.lines.cut_span(start, end)
 
     def headings(self, start: int, end: int) -> None:

@@ -18,7 +18,7 @@ _DEEPEST_QUOTE = 2
 _QUOTE: Final = re.compile(r"^[ \t]*(?P<marks>(?:[>|][ \t]?)+)")
 _SIGNED: Final = re.compile(
     r"^-----BEGIN PGP SIGNATURE-----$.{0,5000}?^-----END PGP SIGNATURE-----$"
-    r"|^-----BEGIN PGP SIGNED MESSAGE-----\n(?:Hash:.*\n)?",
+    r"|^-----BEGIN PGP SIGNED MESSAGE-----\n(?:Hash:[^\n]*\n)?",
     re.MULTILINE | re.DOTALL,
 )
 

@@ -218,6 +218,8 @@ _IN_SPITE = {
     ".json": {"application/x-ipynb+json"},
     ".xml": {"text/html"},
 }
+# Mail programs name the files of messages by numbers and flags.
+_MAIL = {"message/rfc822", "application/mbox"}
 _CONTAINERS = "localrag.formats.containers"
 
 
@@ -234,11 +236,12 @@ def media_type_of(data: bytes, suffix: str, name: str = "") -> str:
     if name.lower() in CODE_NAMES:
         return SOURCE_CODE
     suffix = suffix.lower()
-    if suffix == "" or suffix in _IN_SPITE:
-        told = text_type_of(data)
-        if told in _BY_MEDIA_TYPE and (suffix == "" or told in _IN_SPITE[suffix]):
-            return told
     known = _BY_SUFFIX.get(suffix)
+    if known is None or suffix in _IN_SPITE:
+        told = text_type_of(data)
+        believed = _IN_SPITE.get(suffix, _MAIL) if suffix else _BY_MEDIA_TYPE
+        if told in _BY_MEDIA_TYPE and told in believed:
+            return told
     return known.media_type if known else "" if suffix else PLAIN_TEXT
 
 
@@ -263,8 +266,8 @@ def read_document(data: bytes, uri: str) -> Document:
     media_type = media_type_of(data, suffix, name)
     if media_type not in _BY_MEDIA_TYPE:
         what = media_type or suffix
-        readable = ", ".join(SUPPORTED_SUFFIXES)
-        raise ReadError("unsupported", f"no reader for {what}; supported: {readable}")
+        readable = ", ".join(known.name for known in FORMATS)
+        raise ReadError("unsupported", f"no reader for {what}; save it as one of: {readable}")
     document = _read(_BY_MEDIA_TYPE[media_type], data, uri)
     if not document.blocks:
         raise ReadError("empty", "the file holds no text")

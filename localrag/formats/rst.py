@@ -72,6 +72,7 @@ class _Reader:
         self.lines = lines
         self.styles: list[str] = []
         """Underlines in order of appearance, ``"=="`` for one with an overline: their levels."""
+        self.sections = 0
         self.literal = False
         """Whether the paragraph before ended in ``::``."""
 
@@ -83,7 +84,7 @@ class _Reader:
             if self.lines.is_blank(number):
                 number += 1
                 continue
-            if number == 0 or not self.styles:
+            if self.sections <= 1:
                 metadata.update(self.docinfo(number))
             number = next((end for step in steps if (end := step(number))), None) or (
                 self.paragraph(number)
@@ -108,6 +109,7 @@ class _Reader:
             if rule != text:
                 start = self.lines.index.start(rule)
                 self.lines.cut_span(start, self.lines.index.start(rule + 1))
+        self.sections += 1
         title = _plain(self.lines.line(text))
         self.lines.heading(text, text + 1, title, self.styles.index(style) + 1, 0)
         self.literal = False
@@ -205,9 +207,10 @@ class _Reader:
         end = number + 1
         indent = self.lines.indent(number)
         end = max(end, self.lines.indented_end(end, indent))
-        self.literal = self.lines.line(end - 1).rstrip().endswith("::")
-        if self.literal:
-            return 0
+        for row in range(number, end - 1):
+            if self.lines.is_blank(row + 1) and self.lines.line(row).rstrip().endswith("::"):
+                end, self.literal = row + 1, True
+                break
         self.lines.add("list_item", number, end)
         return end
 

@@ -148,12 +148,19 @@ def _closed(tree: Tree) -> Tree | Leaf:
 
 
 def _unwrapped(root: Tree) -> Tree | Leaf:
-    """Return the only value of a document, with the comments in front of it inside it."""
-    *comments, tree = root.children or [Leaf("", root.line)]
-    if isinstance(tree, Leaf) or not all(isinstance(one, Leaf) for one in comments):
+    """Return the only value of a document, with the comments around it inside it."""
+    values = [one for one in root.children if isinstance(one, Tree) or not one.is_comment]
+    if len(values) != 1 or (isinstance(values[0], Leaf) and len(root.children) > 1):
         return root
-    tree.children[:0] = comments
-    return tree
+    [value] = values
+    if isinstance(value, Tree):
+        place = root.children.index(value)
+        value.children = [
+            *root.children[:place],
+            *value.children,
+            *root.children[place + 1 :],
+        ]
+    return value
 
 
 class _Comments:

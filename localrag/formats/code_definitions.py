@@ -51,6 +51,8 @@ def _comment_start(lines: Sequence[str], last: int) -> int | None:
     """Return the line of the ``/*`` that is closed in line `last`, unless code stands before it."""
     for row in range(last, max(-1, last - _LONGEST_COMMENT), -1):
         before, opening, _ = lines[row].rpartition("/*")
+        if row < last and "*/" in lines[row]:
+            return None
         if opening:
             return None if before.strip() else row
     return None

@@ -104,7 +104,9 @@ def _found(lines: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> Iterato
 
 
 def _shown(match: re.Match[str]) -> str:
-    name = match["name"].strip().rstrip(":").strip('"`[]')
+    name = match["name"].strip().rstrip(":")
+    if match.re is _CREATE:
+        name = name.strip('"`[]')
     receiver = match.groupdict().get("receiver")
     return f"{receiver}.{name}" if receiver else name
 
@@ -119,12 +121,10 @@ def _is_name(name: str, match: re.Match[str], lines: Sequence[str], row: int) ->
         return len(words) > 1 or bool(match["indent"])
     # `int main(` with its brace further down, but not a call of a function.
     head = next((line for line in lines[row + 1 : row + 12] if re.search(r"[;{}]", line)), "")
-    return (
-        not match["indent"]
-        and "{" in head
-        and ";" not in head.partition("{")[0]
-        and (len(words) > 1 and words[0] != name)
-    )
+    opens = "{" in head and ";" not in head.partition("{")[0]
+    if match["indent"]:
+        return opens and head.lstrip().startswith(")")
+    return opens and len(words) > 1 and words[0] != name
 
 
 def _end(lines: Sequence[str], indents: Sequence[int], row: int) -> int:

@@ -36,7 +36,7 @@ _FUNCTIONS_WORDS: Final = """
 _FUNCTIONS: Final = frozenset(_FUNCTIONS_WORDS.split())
 _WRAPPERS_WORDS: Final = """
     export_statement decorated_definition template_declaration type_declaration
-    ambient_declaration declaration_list
+    ambient_declaration
 """
 _WRAPPERS: Final = frozenset(_WRAPPERS_WORDS.split())
 _ARROWS: Final = frozenset(("arrow_function", "function_expression", "function", "class"))

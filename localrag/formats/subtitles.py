@@ -29,7 +29,7 @@ _TIME = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
 _CUE: Final = re.compile(rf"^\s*(?P<start>{_TIME})(?P<rest>\s*-->\s*(?P<end>{_TIME}).*)$")
 _EVENT: Final = re.compile(
     r"^(?P<kind>Dialogue|Comment):(?P<layer>\s*[^,]*,)(?P<start>[^,]*),(?P<end>[^,]*),[^,]*,"
-    r"(?P<name>[^,]*),[^,]*,[^,]*,[^,]*,(?P<text>.*)$"
+    r"(?P<name>[^,]*),[^,]*,[^,]*,[^,]*,[^,]*,(?P<text>.*)$"
 )
 _TITLE: Final = re.compile(r"^Title:\s*(\S.*)$|^WEBVTT[ \t]+-[ \t]*(\S.*)$", re.MULTILINE)
 _VOICE: Final = re.compile(r"<v(?:\.[\w.]+)?[ \t]+([^<>\n]{1,100})>")
@@ -80,7 +80,8 @@ def _cues(lines: Lines) -> Iterator[_Cue]:
     """Yield the cues, and leave out everything else."""
     starts = [(row, cue) for row, line in enumerate(lines.lines) if (cue := _CUE.match(line))]
     done = 0
-    for (row, cue), (following, _) in zip(starts, [*starts[1:], (len(lines), None)], strict=True):
+    rows = [*(row for row, _ in starts[1:]), len(lines)]
+    for (row, cue), following in zip(starts, rows, strict=False):
         end = next((one for one in range(row + 1, following) if lines.is_blank(one)), following)
         lines.cut_span(lines.index.start(done), lines.index.start(row))
         lines.cut_span(
@@ -138,13 +139,13 @@ def _paragraphs(cues: Sequence[_Cue], lines: Lines) -> Iterator[list[_Cue]]:
 
 
 def _drop_time(lines: Lines, cue: _Cue, *, is_ass: bool) -> None:
-    start = lines.index.start(cue.first)
-    if is_ass:
-        event = _EVENT.match(lines.line(cue.first))
-        end = start + (event.end("start") if event else 0)
+    start, end = lines.index.start(cue.first), lines.index.start(cue.first + 1)
+    event = _EVENT.match(lines.line(cue.first)) if is_ass else None
+    if event:
+        name = event["name"].strip()
+        lines.cut_span(start, start + event.start("text"), f"{name}: " if name else "")
     else:
-        end = lines.index.start(cue.first + 1)
-    lines.cut_span(start, end)
+        lines.cut_span(start, end)
 
 
 def _seconds(time: str) -> float:

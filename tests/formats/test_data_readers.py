@@ -85,7 +85,7 @@ def test_comments_and_commas_too_many_are_no_errors() -> None:
         ('{"a": 1 "b": 2}', "a comma is missing in line 1"),
         ('{"a": }', "a value is missing in line 1"),
         ('{"a": nope}', "no JSON in line 1"),
-        ('[1] [2]', "more than one value in line 1"),
+        ("[1] [2]", "more than one value in line 1"),
         ("[" * 70, "nested more than 64 levels in line 1"),
         ('{"a": "\\x"}', "Invalid \\escape: line 1 column 2 (char 1)"),
     ],

@@ -34,8 +34,10 @@ def test_a_message() -> None:
         ("heading", "# Keys"),
         (
             "paragraph",
-            "From: Ann <ann@example.com>\nTo: bob@example.com\n"
-            "Date: Mon, 01 Jan 2024 10:00:00 +0100",
+            (
+                "From: Ann <ann@example.com>\nTo: bob@example.com\n"
+                "Date: Mon, 01 Jan 2024 10:00:00 +0100"
+            ),
         ),
         ("paragraph", "Hello."),
     ]
@@ -104,9 +106,11 @@ def test_bodies_in_odd_charsets(charset: str, encoding: str, text: str) -> None:
 
 
 def test_a_body_that_is_no_text_is_replaced() -> None:
-    source = b"From: a@b.c\nSubject: x\nContent-Type: text/plain; charset=utf-8\n\n" + bytes(
-        range(128, 256)
-    ) * 3 + b"\x00\x01\x02 text"
+    source = (
+        b"From: a@b.c\nSubject: x\nContent-Type: text/plain; charset=utf-8\n\n"
+        + bytes(range(128, 256)) * 3
+        + b"\x00\x01\x02 text"
+    )
     assert "text" in blocks(source, "a.eml")[-1][1]
 
 

@@ -113,7 +113,10 @@ def test_rst() -> None:
     ("source", "expected"),
     [
         ("a b\n---\n\n- x::\n\n      code\n", [("list_item", "- x::"), ("code", "      code")]),
-        ("=== ===\na   b\n=== ===\n\nx", [("table", "=== ===\na   b\n=== ==="), ("paragraph", "x")]),
+        (
+            "=== ===\na   b\n=== ===\n\nx",
+            [("table", "=== ===\na   b\n=== ==="), ("paragraph", "x")],
+        ),
         ("..\n\nx", [("paragraph", "x")]),
         ("*****\n\nx\n", [("paragraph", "x")]),
         ("見出し\n======\n\nx", [("heading", "# 見出し"), ("paragraph", "x")]),
@@ -391,8 +394,10 @@ def test_latex() -> None:
         ("heading", "# First – \\texorpdfstring{$x$}{ex}"),
         (
             "paragraph",
-            "Don't “quote” 50% of it all. (Never.)\n"
-            "See [a] and here, naïve $\\alpha -- \\beta$, \\verb|% no|.",
+            (
+                "Don't “quote” 50% of it all. (Never.)\n"
+                "See [a] and here, naïve $\\alpha -- \\beta$, \\verb|% no|."
+            ),
         ),
         ("list_item", "  - one\n    more"),
         ("list_item", "  - Two: words"),

@@ -59,7 +59,9 @@ def test_what_cannot_be_read_has_a_reason(data: bytes, uri: str, reason: str) ->
 
 
 def test_the_detail_names_what_is_supported() -> None:
-    with pytest.raises(ReadError, match=r"no reader for \.xyz; save it as one of: Markdown, Plain text, "):
+    with pytest.raises(
+        ReadError, match=r"no reader for \.xyz; save it as one of: Markdown, Plain text, "
+    ):
         read_document(b"text", "a.xyz")
 
 

@@ -116,6 +116,7 @@ def test_python_is_cut_at_its_definitions() -> None:
         (1, "Shop", 7),
         (2, "open", 14),
         (2, "", 22),
+        (1, "", 25),
         (1, "guarded", 26),
         (1, "", 28),
     ]
@@ -128,7 +129,10 @@ def test_python_is_cut_at_its_definitions() -> None:
 
 
 def test_python_that_does_not_parse_is_cut_by_its_lines() -> None:
-    source = "class A:\n    def f(self):\n        print 'old'\n\n    def g(\n        a,\n    ):\n        pass\nx = 1\n"
+    source = (
+        "class A:\n    def f(self):\n        print 'old'\n\n"
+        "    def g(\n        a,\n    ):\n        pass\nx = 1\n"
+    )
     document = read(source, "a.py")
     assert outline(document) == [(1, "A", 1), (2, "f", 2), (2, "g", 5), (1, "", 9)]
 
@@ -192,7 +196,9 @@ def test_definitions_by_their_lines(uri: str, source: str, expected: list[str]) 
 
 @pytest.mark.usefixtures("plain")
 def test_comments_belong_to_what_follows() -> None:
-    source = "int x; /* no */\nint f() {\n}\n\n/*\n about g\n*/\nint g() {\n}\n\nopen */\nint h() {\n}\n"
+    source = (
+        "int x; /* no */\nint f() {\n}\n\n/*\n about g\n*/\nint g() {\n}\n\nopen */\nint h() {\n}\n"
+    )
     assert [line for _, name, line in outline(read(source, "a.c")) if name] == [2, 5, 12]
 
 
@@ -205,7 +211,7 @@ def test_without_the_extra_the_lines_are_used(monkeypatch: pytest.MonkeyPatch) -
         return imported(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", absent)
-    monkeypatch.setattr("importlib.import_module", lambda name: absent(name))
+    monkeypatch.setattr("importlib.import_module", absent)
     assert outline(read(GO, "a.go"))[0] == (1, "Shop.Open", 3)
 
 

@@ -26,6 +26,7 @@ import click
 from localrag import config, errors
 from localrag.cli.main import cli
 from localrag.config import Settings
+from localrag.formats.registry import FORMATS
 from localrag.inference import card
 from localrag.inference.bundle import DEFAULT_FAMILY, bundled_models
 from localrag.inference.card import ModelCard, load_card
@@ -36,6 +37,7 @@ from localrag.store.schema import APPLICATION_ID, TABLES, vectors_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from localrag.formats.registry import Format
     from localrag.inference.catalogue import CatalogueEntry
 
 DOCS = Path(__file__).parent
@@ -212,6 +214,28 @@ def tables() -> str:
     return code("sql", f"{TABLES}\n-- Unit vectors, as long as the bi-encoder's.\n{vectors};")
 
 
+# The formats
+
+
+def formats() -> str:
+    """Return every format: its files, what is kept and dropped of them, the limits."""
+    return "\n\n".join(format_section(known) for known in FORMATS)
+
+
+def format_section(known: Format) -> str:
+    """Return the section of one format."""
+    facts = (
+        ("files", ", ".join(f"`{suffix}`" for suffix in known.suffixes)),
+        ("media type", f"`{known.media_type}`"),
+        ("reader", f"`localrag/formats/{known.reader.partition(':')[0]}.py`"),
+        ("kept", known.kept),
+        ("dropped", known.dropped or "nothing"),
+        ("limits", known.limits),
+    )
+    lines = (f"- {name}: {fact}" for name, fact in facts if fact)
+    return f"## {known.name}\n\n" + "\n".join(lines)
+
+
 # The models
 
 
@@ -301,6 +325,7 @@ REGIONS: dict[str, Callable[[], str]] = {
     "settings": settings,
     "error_tree": error_tree,
     "error_list": error_list,
+    "formats": formats,
     "identity": identity,
     "tables": tables,
     "models": models,

@@ -95,7 +95,8 @@ class ReadError(LocalragError):
 
     Attributes:
         reason: short stable word for the ledger of skipped files, such as ``"empty"``,
-            ``"binary"``, ``"unreadable"``, ``"unsupported"`` or ``"too large"``.
+            ``"binary"``, ``"unreadable"``, ``"damaged"``, ``"unsafe"``, ``"unsupported"`` or
+            ``"too large"``.
         detail: what exactly happened, for a person.
     """
 

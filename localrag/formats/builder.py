@@ -113,7 +113,9 @@ class DocumentBuilder:
         self._add(Block("paragraph", 0, 0, page=page), "\n".join(text), numbers)
 
     def _add(self, block: Block, text: str, lines: Sequence[int] = ()) -> None:
-        if not text.strip():
+        text = text.rstrip()  # the last cells of a row may be empty
+        lines = lines[: text.count("\n") + 1]
+        if not text:
             return
         # Items of one list are lines of one text; everything else is parted by a blank line.
         in_list = block.kind == "list_item" and self._blocks and self._blocks[-1].kind == block.kind

@@ -11,8 +11,13 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
+from typing import TYPE_CHECKING
 
 from localrag.errors import ReadError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["decode"]
 
@@ -45,14 +50,37 @@ _MOST_IMPLAUSIBLE = 0.1
 
 _SAMPLE = 200_000
 
-# The letters that a language of the region adds to ASCII: charset-normalizer takes nearly all
-# Spanish in cp1252 for cp1250. The first encoding wins a draw.
-_EUROPEAN = {
-    "cp1252": "áéíóúàèìòùâêîôûäëïöüÿãõñçßœæøåÁÉÍÓÚÀÈÌÒÙÂÊÎÔÛÄËÏÖÜÃÕÑÇŒÆØÅ",
-    "cp1254": "çğıöşüâîûÇĞİÖŞÜÂÎÛ",
-    "cp1250": "ąćęłńóśźżáčďéěíňřšťúůýžäôľĺŕöüőűăâîşţđĄĆĘŁŃÓŚŹŻÁČĎÉĚÍŇŘŠŤÚŮÝŽÄÔĽÖÜŐŰĂÂÎŞŢĐ",
-}
+# Every twentieth character of Chinese prose is one of these, and hardly one of other bytes.
+_COMMON_CHINESE = re.compile("[的一是不了人我在有他这這为為之大来來以个個中上们們和]")
+_LEAST_CHINESE = 0.04
+_CHINESE = re.compile("[\u4e00-\u9fff\u3000-\u303f\uff00-\uff60\x20-\x7e\n\r\t]")
+_LEAST_FAMILIAR_CHINESE = 0.97
+# Letters with the marks above and below them, as Thai writes its vowels.
+_USUAL = re.compile(r"[\w\s\x20-\x7e\u0300-\u036f\u0e30-\u0e4f\u0900-\u0dff]")
+
+# The letters that the languages of a region add to ASCII, language by language: charset-normalizer
+# takes nearly all Spanish in cp1252 for cp1250. The first encoding wins a draw.
+_WESTERN = (
+    "áéíóúàèìòùâêîôûäëïöüçñ",  # more than one language, as in a list of names
+    "äöüß",
+    "àâæçéèêëîïôœùûüÿ",
+    "áéíñóúü",
+    "áâãàçéêíóôõúü",
+    "åäöæøéü",
+    "áðéíóúýþæö",
+)
+_CENTRAL = ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "ăâîşţ", "čćđšž")
+_ALPHABETS = (
+    ("cp1252", _WESTERN),
+    ("cp1254", ("çğıöşüâîûİ",)),
+    ("cp1250", _CENTRAL),
+    ("iso8859_2", _CENTRAL),
+    ("cp1257", ("ąčęėįšųūž", "āčēģīķļņšūž", "äõöüšž")),
+    ("mac_roman", _WESTERN),
+    ("cp850", _WESTERN),
+)
 _TYPOGRAPHY = "“”„‘’‚–—…€«»°§©®·•\u00a0"
+_INVERTED = re.compile(r"(?<!\w)[¿¡](?=\w)")
 _LEAST_EUROPEAN = 0.9
 _MOST_EUROPEAN = 0.4
 
@@ -64,7 +92,7 @@ def decode(data: bytes) -> str:
         ReadError: ``"binary"`` where it is not text, ``"unreadable"`` where no encoding fits.
     """
     text = _decoded(data)
-    if len(_CONTROL.findall(text)) > _MOST_CONTROL * len(text):
+    if _is_control(text):
         raise ReadError("binary", "control characters throughout: this is not a text file")
     text = text.removeprefix("\ufeff").replace("\x00", " ")
     return text.replace("\r\n", "\n").replace("\r", "\n")
@@ -83,6 +111,10 @@ def _decoded(data: bytes) -> str:
     return _damaged_utf_8(data) or _japanese(data) or _european(data) or _guessed(data)
 
 
+def _is_control(text: str) -> bool:
+    return len(_CONTROL.findall(text)) > _MOST_CONTROL * len(text)
+
+
 def _strict(data: bytes, name: str) -> str | None:
     try:
         return data.decode(name)
@@ -95,11 +127,12 @@ def _with_zeros(data: bytes) -> str:
     zeros = data.count(0)
     if zeros <= _MOST_ZEROS * len(data) or zeros <= len("\0\0") < len(data):
         text = _strict(data, "utf-8")
-        if text is not None:
+        if text is not None and not _is_control(text):
             return text
     for name in _WIDE:
         text = _strict(data, name)
-        if text is not None and _is_prose(text):
+        # Hardly any four bytes are a character of UTF-32; any two are one of UTF-16.
+        if text and (_is_prose(text) or (name.startswith("utf-32") and text.isprintable())):
             return text
     raise ReadError("binary", "zero bytes throughout: this is not a text file")
 
@@ -109,9 +142,12 @@ def _is_prose(text: str) -> bool:
     sample = text[:_SAMPLE]
     if "\x00" in sample or _CONTROL.search(sample):
         return False
-    usual = sum(c.isalnum() or c.isspace() or c.isascii() for c in sample)
+    usual = len(_USUAL.findall(sample))
     blocks = {ord(c) >> 8 for c in sample}
     familiar = sum(c.isascii() or bool(_WHOLE_KANA_OR_MARK.match(c)) for c in sample)
+    common = len(_COMMON_CHINESE.findall(sample)) >= _LEAST_CHINESE * len(sample)
+    if common and len(_CHINESE.findall(sample)) >= _LEAST_FAMILIAR_CHINESE * len(sample):
+        return True
     return (
         usual >= _LEAST_USUAL * len(sample)
         and familiar >= _LEAST_FAMILIAR * len(sample)
@@ -157,19 +193,26 @@ def _guessed(data: bytes) -> str:
 
 
 def _european(data: bytes) -> str | None:
-    name = max(_EUROPEAN, key=lambda candidate: _europeanness(data, candidate))
-    fits = _europeanness(data, name) >= _LEAST_EUROPEAN
-    return data.decode(name, errors="replace") if fits else None
+    scores = {name: _europeanness(data, name, alphabets) for name, alphabets in _ALPHABETS}
+    name = max(scores, key=lambda candidate: scores[candidate])
+    return data.decode(name, errors="replace") if scores[name] >= _LEAST_EUROPEAN else None
 
 
-def _europeanness(data: bytes, name: str) -> float:
-    """Return the share of characters beyond ASCII that the languages of an encoding use; 0: none.
+def _europeanness(data: bytes, name: str, alphabets: Sequence[str]) -> float:
+    """Return the share of characters beyond ASCII that one language of an encoding uses; 0: none.
 
     Accents are few: a text of which they are nearly all letters is Greek, Russian or Chinese.
     """
     text = data[:_SAMPLE].decode(name, errors="replace")
-    foreign = len(_NOT_ASCII.findall(text))
-    if not foreign or foreign > _MOST_EUROPEAN * sum(map(str.isalpha, text)):
+    foreign = Counter(_NOT_ASCII.findall(text))
+    total = foreign.total()
+    if not total or total > _MOST_EUROPEAN * sum(map(str.isalpha, text)):
         return 0.0
-    expected = rf"[{_EUROPEAN[name]}{_TYPOGRAPHY}]|(?<!\w)[¿¡](?=\w)"
-    return len(re.findall(expected, text)) / foreign
+    marks = sum(foreign[mark] for mark in _TYPOGRAPHY) + len(_INVERTED.findall(text))
+    return (
+        max(
+            marks + sum(foreign[letter] for letter in alphabet + alphabet.upper())
+            for alphabet in alphabets
+        )
+        / total
+    )

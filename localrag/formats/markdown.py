@@ -7,6 +7,8 @@ comments, HTML layout, rules and front matter.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -31,6 +33,7 @@ __all__ = ["MEDIA_TYPE", "read_markdown"]
 MEDIA_TYPE = "text/markdown"
 
 _ATTRIBUTES = re.compile(r"\s*\{\s*[#.:][^{}]*\}\s*$")
+_SECOND, _DEEPEST = 2, 6
 _MOST_INLINE = 50_000
 
 
@@ -43,7 +46,7 @@ def read_markdown(data: bytes, uri: str) -> Document:
     source = decode(data)
     tokens, references, metadata = _parse(source)
     lines = LineIndex(source)
-    spans = block_spans(tokens, source.split("\n"))
+    spans = _with_repeated_below(block_spans(tokens, source.split("\n")))
     kept = excerpt(source, _cuts(source, tokens, lines, references))
     blocks = tuple(_blocks(kept, lines, spans, references))
     title = _title(metadata, blocks) or stem_of(uri)
@@ -118,6 +121,31 @@ def _swallowing_lines(source: str, cuts: Iterator[Cut]) -> Iterator[Cut]:
             last_break = source.rfind("\n", cut.end, end)
             if last_break >= 0:
                 yield Cut(line_start, last_break + 1)
+
+
+def _with_repeated_below(spans: list[Span]) -> list[Span]:
+    """Put ``##`` headings below underlined ones where the same come again under each of these.
+
+    Release notes are written so: the version is underlined, and ``## Bug fixes`` below it has the
+    same level by the letter, which would cut each change off from its version.
+    """
+    underlined = any(_is_underlined(span) for span in spans)
+    names = Counter(
+        span.heading.content for span in spans if span.heading and span.level == _SECOND
+    )
+    if not underlined or max(names.values()) == 1:
+        return spans
+    return [
+        replace(span, level=min(span.level + 1, _DEEPEST))
+        if span.level >= _SECOND and not _is_underlined(span)
+        else span
+        for span in spans
+    ]
+
+
+def _is_underlined(span: Span) -> bool:
+    """Whether a heading of the second level stands above a line of dashes."""
+    return span.level == _SECOND and span.end - span.first > 1
 
 
 def _blocks(

@@ -77,7 +77,7 @@ def excerpt(source: str, cuts: Iterable[Cut]) -> Excerpt:
     """Return `source` without `cuts`, which may come in any order and overlap."""
     pieces: list[str] = []
     sources, starts, length, done = [0], [0], 0, 0
-    for cut in sorted(cuts):
+    for cut in sorted(cuts, key=lambda one: (one.start, one.end)):
         if cut.end <= done:
             continue
         kept = source[done : max(cut.start, done)] + cut.replacement

@@ -24,7 +24,9 @@ def zipped() -> bytes:
         ("a.md", "text/markdown"),
         ("A/B.MARKDOWN", "text/markdown"),
         ("a.txt", "text/plain"),
-        ("C:\\notes\\a.rst", "text/plain"),
+        ("C:\\notes\\a.rst", "text/x-rst"),
+        ("src/Makefile", "text/x-source-code"),
+        ("No. 5 is alive", "text/plain"),
         ("LICENSE", "text/plain"),
         ("folder.md/README", "text/plain"),
         (".notes", "text/plain"),
@@ -57,7 +59,9 @@ def test_what_cannot_be_read_has_a_reason(data: bytes, uri: str, reason: str) ->
 
 
 def test_the_detail_names_what_is_supported() -> None:
-    with pytest.raises(ReadError, match=r"no reader for \.xyz; supported: \.md, .*\.txt"):
+    with pytest.raises(
+        ReadError, match=r"no reader for \.xyz; save it as one of: Markdown, Plain text, "
+    ):
         read_document(b"text", "a.xyz")
 
 

@@ -1,92 +1,156 @@
 """The readers on real files, which are not in the repository (several licences forbid it)."""
 
-import json
-import re
-import tarfile
-import unicodedata
-from pathlib import Path
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from shared_probes import FILES, Row, is_at, manifest, positions, unpacked_edge
 
 from localrag.errors import ReadError
-from localrag.formats.registry import read_document
-from localrag.records import Document
+from localrag.formats import ocr
+from localrag.formats.registry import FORMATS, read_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from localrag.records import Document
+
+NO_DOCUMENT = {
+    "edge/empty.txt": "empty",
+    "edge/whitespace-only.md": "empty",
+    "edge/bom-only.txt": "empty",
+    "edge/front-matter-only.md": "empty",
+    "edge/binary-junk.md": "binary",
+    "edge/png-called.txt": "unsupported",
+    "data/xxe-external-entity.xml": "empty",
+    "pdf/needs-user-password.pdf": "encrypted",
+    "pdf/scanned-no-text-layer.pdf": "scanned",
+    "pdf/zero-bytes.pdf": "empty",
+    "docx/truncated-zip.docx": "damaged",
+    "xlsx/encrypted.xlsx": "encrypted",
+}
+"""Files that hold no document, and the reason that the ledger must give."""
 
 
-def squeezed(text: str) -> str:
-    """Return text without white space and quote marks, since wrapping differs."""
-    normal = unicodedata.normalize("NFKC", text)
-    return re.sub(r"[\s\u00ad\ufeff]|(?<=\n)> ?", "", normal)
+def cases() -> list[Any]:
+    rows = [pytest.param(row, id=row.path, marks=pytest.mark.shared) for row in manifest()]
+    absent = pytest.mark.skip("the shared files (../shared/files) are not beside this checkout")
+    return rows or [pytest.param(Row("", "", ()), id="absent", marks=absent)]
+
+
+def rows_with(*, phrases: bool = False, most_bytes: int | None = None) -> list[Any]:
+    """Return those cases that have phrases to look for, or that are small enough to be damaged."""
+    found = []
+    for case in cases():
+        row = case.values[0]
+        size = row_size(row) if most_bytes else 0
+        if (not phrases or any(probe["phrase"] for probe in row.probes)) and (
+            most_bytes is None or (0 < size <= most_bytes and not row.path.startswith("corpus/"))
+        ):
+            found.append(case)
+    return found
+
+
+def row_size(row: Row) -> int:
+    """Return the bytes of a file that is not packed."""
+    path = FILES / row.path if FILES else None
+    return path.stat().st_size if path and path.is_file() else 0
 
 
 @pytest.fixture(scope="session")
-def files(shared: Path) -> Path:
-    folder = shared / "files"
-    if not folder.is_dir():
-        pytest.skip("the ingestion test files (../shared/files) are not beside this checkout")
-    return folder
+def edge(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unpacked_edge(tmp_path_factory.mktemp("edge"))
 
 
-@pytest.fixture(scope="session")
-def edge(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("edge")
-    with tarfile.open(files / "edge.tar.gz") as archive:
-        archive.extractall(folder, filter="data")
-    return folder
+@pytest.fixture(autouse=True)
+def without_recogniser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read pictures of pages nowhere, whether or not the extra is installed here."""
+    monkeypatch.setattr(ocr, "is_installed", lambda: False)
 
 
-def read(path: Path) -> Document:
-    return read_document(path.read_bytes(), path.name)
+@pytest.fixture
+def source(row: Row, edge: Path) -> bytes:
+    assert FILES is not None
+    folder = edge if row.path.startswith("edge/") else FILES
+    return (folder / row.path).read_bytes()
 
 
-def probes(files: Path, *formats: str) -> list[dict[str, str]]:
-    lines = (files / "probes.jsonl").read_text(encoding="utf-8").splitlines()
-    return [probe for probe in map(json.loads, lines) if probe["format"] in formats]
+def read(data: bytes, path: str) -> Document:
+    return read_document(data, path)
 
 
-def test_phrases_are_found(files: Path) -> None:
-    for probe in probes(files, "text", "markdown"):
-        text = read(files / probe["path"]).text
-        assert squeezed(probe["phrase"]) in squeezed(text), probe["path"]
+def assert_is_sound(document: Document) -> None:
+    """Blocks are in order, disjoint, not blank, and only blanks lie outside of them."""
+    place = 0
+    for block in document.blocks:
+        assert not document.text[place : block.start].strip()
+        text = document.text[block.start : block.end]
+        assert text.strip()
+        assert text == text.rstrip()
+        assert text.lstrip(" \t\u3000")[0] != "\n"
+        assert (block.kind == "heading") == bool(block.level)
+        assert 0 <= block.level <= 6
+        place = block.end
+    assert not document.text[place:].strip()
+    starts = [start for start, _ in document.lines]
+    assert starts == sorted(set(starts))
+    document.text.encode()
 
 
-def test_edge_cases(files: Path, edge: Path) -> None:
-    for probe in probes(files, "edge"):
-        path = edge / probe["path"]
-        if probe["phrase"]:
-            assert squeezed(probe["phrase"]) in squeezed(read(path).text), probe["path"]
+@pytest.mark.parametrize("row", cases())
+def test_every_file_is_a_document_or_says_why_not(row: Row, source: bytes) -> None:
+    if row.path in NO_DOCUMENT:
+        with pytest.raises(ReadError) as caught:
+            read(source, row.path)
+        assert caught.value.reason == NO_DOCUMENT[row.path]
+        return
+    document = read(source, row.path)
+    assert document.title
+    assert_is_sound(document)
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("empty.txt", "empty"),
-        ("whitespace-only.md", "empty"),
-        ("bom-only.txt", "empty"),
-        ("front-matter-only.md", "empty"),
-        ("binary-junk.md", "binary"),
-        ("png-called.txt", "unsupported"),
-    ],
-)
-def test_what_cannot_be_read(edge: Path, name: str, reason: str) -> None:
-    with pytest.raises(ReadError) as caught:
-        read(edge / "edge" / name)
-    assert caught.value.reason == reason
+@pytest.mark.parametrize("row", rows_with(phrases=True))
+def test_every_phrase_is_found_where_it_stands(row: Row, source: bytes) -> None:
+    document = read(source, row.path)
+    for probe in row.probes:
+        if probe["phrase"] is None or probe["where"].get("optional"):
+            continue
+        places = list(positions(document.text, probe["phrase"]))
+        assert places, probe
+        assert any(is_at(document, source, place, probe["where"]) for place in places), probe
 
 
-def test_blocks_hold_all_text_of_the_book(files: Path) -> None:
-    for path in sorted((files / "corpus").glob("rustbook-*/*.md")):
-        document = read(path)
-        position = 0
-        for block in document.blocks:
-            assert not document.text[position : block.start].strip(), path
-            position = block.end
-            assert block.kind == "code" or "<!--" not in document.text[block.start : block.end]
-        assert not document.text[position:].strip(), path
-
-
-def test_comments_of_the_japanese_book_are_gone(files: Path) -> None:
-    document = read(files / "corpus/rustbook-ja/ch04-01-what-is-ownership.md")
+def test_comments_of_the_japanese_book_are_gone(shared: Path) -> None:
+    path = shared / "files/corpus/rustbook-ja/ch04-01-what-is-ownership.md"
+    document = read(path.read_bytes(), path.name)
     assert document.title == "所有権とは？"
     assert "What Is Ownership" not in document.text
     assert document.line(document.blocks[0].start) == 5
+
+
+def damaged(data: bytes, kind: str, seed: int) -> bytes:
+    """Return a copy that was cut off, or in which bits have flipped."""
+    chance = random.Random(seed)  # noqa: S311 - the same damage in every run
+    if kind == "cut":
+        return data[: chance.randrange(1, len(data))]
+    copy = bytearray(data)
+    for _ in range(max(1, len(copy) // 500)):
+        copy[chance.randrange(len(copy))] ^= 1 << chance.randrange(8)
+    return bytes(copy)
+
+
+@pytest.mark.parametrize("kind", ["cut", "flipped"])
+@pytest.mark.parametrize("row", rows_with(most_bytes=100_000))
+def test_a_damaged_file_is_a_document_or_an_error(row: Row, source: bytes, kind: str) -> None:
+    by_suffix = {suffix: known for known in FORMATS for suffix in known.suffixes}
+    known = by_suffix.get(f".{row.path.rpartition('.')[2].lower()}")
+    assert known is not None
+    for seed in range(6):
+        try:
+            # The reader itself: `read_document` would turn any error into a `ReadError`.
+            document = known.read(damaged(source, kind, seed), row.path)
+        except ReadError:
+            continue
+        assert_is_sound(document)

@@ -1,11 +1,12 @@
 """The readers of office formats on real files, which are not in the repository."""
 
 import json
+import re
+import unicodedata
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_shared_files import squeezed
 
 from localrag.errors import ReadError
 from localrag.formats import ocr
@@ -19,6 +20,12 @@ UNREADABLE = {
     "docx/truncated-zip.docx": "damaged",
     "xlsx/encrypted.xlsx": "encrypted",
 }
+
+
+def squeezed(text: str) -> str:
+    """Return text without white space and quote marks, since wrapping differs."""
+    normal = unicodedata.normalize("NFKC", text)
+    return re.sub(r"[\s\u00ad\ufeff]|(?<=\n)> ?", "", normal)
 
 
 @pytest.fixture(scope="session")

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 __all__ = [
     "EXIT_NOTHING_FOUND",
     "database_option",
+    "dry_run_option",
     "explain_option",
     "json_option",
     "mode_option",
     "open_for_reading",
+    "open_for_writing",
+    "quiet_option",
     "rerank_option",
+    "watch_option",
 ]
 
 EXIT_NOTHING_FOUND = 3
@@ -61,11 +65,32 @@ explain_option: Callable[[Command], Command] = click.option(
 )
 
 
+dry_run_option: Callable[[Command], Command] = click.option(
+    "--dry-run", is_flag=True, help="Say what would happen, and write nothing."
+)
+watch_option: Callable[[Command], Command] = click.option(
+    "--watch", "watching", is_flag=True, help="Go on and follow changes until Ctrl-C."
+)
+quiet_option: Callable[[Command], Command] = click.option(
+    "--quiet", "-q", is_flag=True, help="Show no progress bar and no report."
+)
+
+
 def open_for_reading(path: Path) -> KnowledgeBase:
     """Open an existing file; read-only where it may not be written.
 
     Raises:
         KnowledgeBaseError: there is no such file: a search must not make an empty one.
+    """
+    writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
+    return open_for_writing(path, read_only=path.exists() and not writable)
+
+
+def open_for_writing(path: Path, *, read_only: bool = False) -> KnowledgeBase:
+    """Open an existing file, to write to it unless `read_only`.
+
+    Raises:
+        KnowledgeBaseError: there is no such file: only indexing makes one.
     """
     from localrag.knowledge_base import KnowledgeBase  # noqa: PLC0415 - keeps --help light
 
@@ -73,5 +98,4 @@ def open_for_reading(path: Path) -> KnowledgeBase:
         raise KnowledgeBaseError(
             f"{path} does not exist. Make it first: localrag index FOLDER --db {path}"
         )
-    writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
-    return KnowledgeBase(path, read_only=not writable)
+    return KnowledgeBase(path, read_only=read_only)

@@ -14,7 +14,14 @@ from localrag.errors import ReadError
 if TYPE_CHECKING:
     from localrag.records import Document
 
-__all__ = ["SUPPORTED_SUFFIXES", "Format", "media_type_of", "read_document"]
+__all__ = [
+    "MEDIA_TYPES",
+    "SUPPORTED_SUFFIXES",
+    "Format",
+    "media_type_of",
+    "read_document",
+    "suffix_of",
+]
 
 
 PLAIN_TEXT = "text/plain"
@@ -53,6 +60,9 @@ _FORMATS = (
 )
 _BY_MEDIA_TYPE = {known.media_type: known for known in _FORMATS}
 _BY_SUFFIX = {suffix: known for known in _FORMATS for suffix in known.suffixes}
+
+MEDIA_TYPES = frozenset(_BY_MEDIA_TYPE)
+"""What there is a reader for."""
 
 SUPPORTED_SUFFIXES = tuple(_BY_SUFFIX)
 """Lower case, with the dot. A file without any suffix is read as plain text if it is text."""
@@ -94,7 +104,7 @@ def read_document(data: bytes, uri: str) -> Document:
     Raises:
         ReadError: ``"empty"``, ``"binary"``, ``"unreadable"`` or ``"unsupported"``.
     """
-    suffix = _suffix_of(uri)
+    suffix = suffix_of(uri)
     media_type = media_type_of(data, suffix)
     if media_type not in _BY_MEDIA_TYPE:
         what = media_type or suffix
@@ -106,6 +116,7 @@ def read_document(data: bytes, uri: str) -> Document:
     return document
 
 
-def _suffix_of(uri: str) -> str:
+def suffix_of(uri: str) -> str:
+    """Return the suffix of a file's name in lower case, with the dot; ``""`` where it has none."""
     name = uri.replace("\\", "/").rpartition("/")[2].lstrip(".")
     return "." + name.rpartition(".")[2].lower() if "." in name else ""

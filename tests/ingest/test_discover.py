@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from support import write_files
 
-from localrag.ingest.discover import Source, discover, uri_of
+from localrag.ingest.discover import Root, Source, discover, path_of, uri_of
+from localrag.ingest.patterns import Wanted
 from localrag.records import Skipped
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ LIMIT = 1_000
 
 
 def found(*paths: Path) -> list[Source | Skipped]:
-    return list(discover(paths, max_bytes=LIMIT))
+    return list(discover(Root(path, LIMIT) for path in paths))
 
 
 def names(root: Path, *paths: Path) -> list[str]:
@@ -125,7 +126,9 @@ def test_a_file_beyond_the_limit_is_skipped_with_both_sizes(tmp_path: Path) -> N
     fits, large = found(tmp_path)
     assert isinstance(fits, Source)
     assert large == Skipped(
-        str(tmp_path / "large.md"), "too large", "1,001 bytes; the limit is 1,000 (max_file_bytes)"
+        str(tmp_path / "large.md"),
+        "too large",
+        "1,001 bytes; the limit is 1,000: raise it with --max-mb",
     )
 
 

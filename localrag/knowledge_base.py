@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Literal, Self
 
+from localrag import __version__
 from localrag.answer.extract import Extract, compose
 from localrag.chunking.structural import CHUNKER_VERSION
 from localrag.config import Settings
@@ -392,6 +393,7 @@ class KnowledgeBase:
             self.embedder,
             self.settings,
             scope_of(roots, stored, self.settings.max_file_bytes),
+            version=__version__,
             progress=progress,
             cancelled=cancelled,
             dry_run=dry_run,

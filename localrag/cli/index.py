@@ -67,12 +67,12 @@ MEGABYTE = 1_000_000
 def index(  # noqa: PLR0913 - click hands over each option by name
     paths: tuple[Path, ...],
     database: Path,
+    *,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     max_mb: float | None,
     chunk_tokens: int | None,
     overlap_tokens: int | None,
-    *,
     dry_run: bool,
     watching: bool,
     quiet: bool,

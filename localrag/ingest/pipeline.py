@@ -7,7 +7,6 @@ from contextlib import closing, nullcontext
 from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Final, TypeGuard
 
-from localrag import __version__
 from localrag.errors import Cancelled
 from localrag.inference.session import usable_cores
 from localrag.ingest.discover import Source, discover, uri_of
@@ -60,6 +59,7 @@ def sync(  # noqa: PLR0913 - the run's parts, each named by its keyword
     settings: Settings,
     scope: Scope,
     *,
+    version: str,
     progress: ProgressCallback | None = None,
     cancelled: Callable[[], bool] | None = None,
     dry_run: bool = False,
@@ -67,7 +67,8 @@ def sync(  # noqa: PLR0913 - the run's parts, each named by its keyword
     """Make the file hold exactly the documents that `scope` covers, and say what changed.
 
     Documents from elsewhere stay as they are. A file that cannot be read is skipped and recorded;
-    the run goes on. A dry run reads the files too, and writes nothing.
+    the run goes on. A dry run reads the files too, and writes nothing. `version` is localrag's: a
+    later one tries again what cost a reader its life.
 
     Raises:
         BusyError: another process is indexing into this file.
@@ -77,7 +78,14 @@ def sync(  # noqa: PLR0913 - the run's parts, each named by its keyword
     with nullcontext() if dry_run else database.sole_writer(), Readers(settings) as readers:
         prepare = Preparer(readers, embedder.counter, settings)
         run = _Run(
-            database, embedder, scope, prepare, cancelled, dry_run=dry_run, tally=Tally(progress)
+            database,
+            embedder,
+            scope,
+            prepare,
+            version,
+            cancelled,
+            dry_run=dry_run,
+            tally=Tally(progress),
         )
         return run.all()
 
@@ -90,6 +98,8 @@ class _Run:
     embedder: Embedder
     scope: Scope
     prepare: Preparer
+    version: str
+    """Of localrag: another one may read what this one could not."""
     cancelled: Callable[[], bool] | None
     dry_run: bool
     tally: Tally
@@ -267,7 +277,7 @@ class _Run:
         limits = self.prepare.settings
         return (
             f"{source.size} bytes of {source.modified_at}, {limits.reader_seconds} s, "
-            f"{limits.reader_memory_bytes} bytes, localrag {__version__}"
+            f"{limits.reader_memory_bytes} bytes, localrag {self.version}"
         )
 
 

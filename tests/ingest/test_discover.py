@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support import write_files
 
-from localrag.ingest.discover import Root, Source, discover, path_of, uri_of
-from localrag.ingest.patterns import Wanted
+from localrag.ingest.discover import Root, Source, discover, uri_of
 from localrag.records import Skipped
 
 if TYPE_CHECKING:

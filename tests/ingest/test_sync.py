@@ -421,7 +421,7 @@ def test_a_root_that_vanishes_while_it_is_walked_keeps_its_documents(
     kb.sync(folder)
     scope = scope_of([Root(folder, 10_000)], [], 10_000)
     folder.rename(folder.with_name("away"))
-    report = sync(kb.database, kb.embedder, kb.settings, scope)
+    report = sync(kb.database, kb.embedder, kb.settings, scope, version="1")
     assert report.removed == ()
     assert len(uris(kb)) == 3
 

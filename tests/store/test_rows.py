@@ -34,7 +34,6 @@ from localrag.store.documents import (
     record_skipped,
     rename_document,
     save_sources,
-    skipped_attempts,
     touch_document,
 )
 from localrag.store.settings import all_settings, get_setting, set_setting

@@ -117,9 +117,14 @@ class Readers:
         worker.stop()
 
 
+_READING_HERE = threading.Lock()
+"""Parsers keep state in themselves; taking turns costs nothing, since Python runs one at a time."""
+
+
 def _read_here(data: bytes, uri: str) -> Document:
     try:
-        return read_document(data, uri)
+        with _READING_HERE:
+            return read_document(data, uri)
     except ReadError:
         raise
     except Exception as error:  # whatever a broken file makes a library do

@@ -39,8 +39,8 @@ def remove(ctx: click.Context, names: tuple[str, ...], database: Path, *, as_jso
         click.echo(f"{len(removed)} removed")
         if back:
             click.echo(
-                f"{len(back)} of them still lie in a folder that is indexed, and come back with "
-                "the next sync: delete the files, or index the folder with --exclude."
+                f"{len(back)} will come back with the next sync, from a folder that is indexed: "
+                "delete the files, or index the folder with --exclude."
             )
         elif len(removed) == 1:
             click.echo(f"  {shown_path(removed[0])}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -26,7 +27,8 @@ def find_moves(new: Iterable[Source], vanished: Iterable[DocumentRow]) -> dict[s
     """Return for each new file that holds the bytes of a vanished one the document of that one.
 
     Only files of equal size are read. The suffix must be the same, since it chooses the reader. Of
-    several vanished files with the same bytes, the one that had the same name is taken first.
+    several vanished files with the same bytes one that had the same name is taken first, then one
+    from the same folder.
     """
     candidates: defaultdict[tuple[str, str], list[DocumentRow]] = defaultdict(list)
     sizes = set()
@@ -40,17 +42,25 @@ def find_moves(new: Iterable[Source], vanished: Iterable[DocumentRow]) -> dict[s
             if rows:
                 same[source.uri] = rows
     moves: dict[str, DocumentRow] = {}
-    for same_name in (True, False):
+    for alike in (_have_one_name, _have_one_folder, _are_any):
         for uri, rows in same.items():
-            fitting = [row for row in rows if not same_name or _name(row.uri) == _name(uri)]
+            fitting = [row for row in rows if alike(row.uri, uri)]
             if fitting and uri not in moves:
                 moves[uri] = fitting[0]
                 rows.remove(fitting[0])
     return moves
 
 
-def _name(uri: str) -> str:
-    return uri.replace("\\", "/").rpartition("/")[2]
+def _have_one_name(first: str, second: str) -> bool:
+    return os.path.basename(first) == os.path.basename(second)  # noqa: PTH119 - URIs, not paths
+
+
+def _have_one_folder(first: str, second: str) -> bool:
+    return os.path.dirname(first) == os.path.dirname(second)  # noqa: PTH120 - as above
+
+
+def _are_any(_first: str, _second: str) -> bool:
+    return True
 
 
 class Retitled:

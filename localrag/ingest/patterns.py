@@ -74,12 +74,16 @@ class Patterns:
 def _matches(pattern: re.Pattern[str], path: str, *, folder: bool) -> bool:
     """Whether a pattern matches the entry itself; pathspec also matches what lies below a match."""
     text = f"{path}/" if folder else path
-    found = pattern.match(text)
+    found = pattern.search(text)
     if found is None:
         return False
-    if found.groupdict().get(_DIRECTORY_MARK) is not None:
-        return found.end(_DIRECTORY_MARK) == len(text)
-    return pattern.match(path) is not None
+    if found.groupdict().get(_DIRECTORY_MARK) is None:
+        return pattern.search(path) is not None
+    # The slash after the match must be the entry's own. Only "*/" is not anchored at the start: its
+    # first slash may be another's.
+    return text.endswith("/") and (
+        found.end(_DIRECTORY_MARK) == len(text) or pattern.search(text, len(text) - 1) is not None
+    )
 
 
 @dataclass(frozen=True)

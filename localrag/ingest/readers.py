@@ -104,6 +104,7 @@ class Readers:
                 if (worker := self._idle.pop()).is_alive():
                     return worker
                 self._all.discard(worker)
+                worker.stop()
             worker = _Worker(self._memory_bytes)
             self._all.add(worker)
             return worker

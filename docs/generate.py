@@ -27,8 +27,8 @@ from localrag.cli.main import cli
 from localrag.config import Settings
 from localrag.inference.bundle import DEFAULT_FAMILY, bundled_models
 from localrag.inference.card import load_card
-from localrag.store.migrations import FORMAT_VERSION
-from localrag.store.schema import APPLICATION_ID, TABLES, vectors_table
+from localrag.store.migrations import FORMAT_VERSION, MIGRATIONS
+from localrag.store.schema import APPLICATION_ID, vectors_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -97,6 +97,8 @@ def value(option: click.Option) -> str:
         return span(option.type.min, option.type.max)
     if isinstance(option.type, click.Path):
         return "file"
+    if option.metavar is not None:
+        return option.metavar.lower()
     return "" if option.is_flag else "number"
 
 
@@ -198,7 +200,13 @@ def identity() -> str:
 def tables() -> str:
     """Return the SQL of all tables, with its comments."""
     vectors = vectors_table(384).replace("IF NOT EXISTS ", "").replace("vec0(", "vec0(\n    ")
-    return code("sql", f"{TABLES}\n-- Unit vectors, as long as the bi-encoder's.\n{vectors};")
+    first, *later = MIGRATIONS
+    vectors = f"{first}\n-- Unit vectors, as long as the bi-encoder's.\n{vectors};"
+    steps = (
+        f"Format {number} adds:\n\n{code('sql', step)}"
+        for number, step in enumerate(later, start=2)
+    )
+    return "\n\n".join((code("sql", vectors), *steps))
 
 
 # The models

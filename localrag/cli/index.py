@@ -17,7 +17,7 @@ from localrag.cli.options import (
     quiet_option,
     watch_option,
 )
-from localrag.cli.report import interruptible, print_report, progress_bar, watch
+from localrag.cli.report import interruptible, progress_bar, teller, watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,10 +105,10 @@ def index(  # noqa: PLR0913 - click hands over each option by name
                 dry_run=dry_run,
                 progress=progress,
             )
-        if not quiet and not watching:
-            print_report(report, database, as_json=as_json)
+        tell = teller(database, as_json=as_json, quiet=quiet, watching=watching)
+        tell(report)
         if watching:
-            watch(kb, paths, database, as_json=as_json, quiet=quiet)
+            watch(kb, paths, tell, report)
 
 
 @contextmanager

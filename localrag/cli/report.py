@@ -16,12 +16,12 @@ from localrag.cli.output import print_json, shown_path
 from localrag.errors import Cancelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from localrag.knowledge_base import KnowledgeBase
     from localrag.records import Progress, ProgressCallback, Skipped, SyncReport
 
-__all__ = ["interruptible", "print_report", "print_skipped", "progress_bar", "watch"]
+__all__ = ["interruptible", "print_report", "print_skipped", "progress_bar", "teller", "watch"]
 
 EXAMPLES = 3
 """Files shown of each reason to skip; `localrag skipped` shows all."""
@@ -122,21 +122,29 @@ def print_skipped(skipped: Sequence[Skipped], examples: int | None) -> None:
 
 
 def watch(
-    kb: KnowledgeBase, paths: Sequence[Path], database: Path, *, as_json: bool, quiet: bool
+    kb: KnowledgeBase,
+    paths: Sequence[Path],
+    tell: Callable[[SyncReport], None],
+    before: SyncReport | None = None,
 ) -> None:
-    """Follow changes and print each run that changed something, until Ctrl-C."""
-    shown: object = None
+    """Follow changes until Ctrl-C, and tell each run that changed something since `before`."""
     try:
-        for report in kb.watch(*paths):
-            if shown is None and not (as_json or quiet):
+        for number, report in enumerate(kb.watch(*paths)):
+            if before is None or report.changed or report.skipped != before.skipped:
+                tell(report)
+            if not number:
                 click.echo("Watching for changes; Ctrl-C ends it.", err=True)
-            if (shown is None or report.changed or report.skipped != shown) and not quiet:
-                # One line for each run: whoever reads along need not wait for the end.
-                if as_json:
-                    click.echo(json.dumps(asdict(report), ensure_ascii=False))
-                else:
-                    print_report(report, database)
-            shown = report.skipped
+            before = report
     except KeyboardInterrupt:
-        if not quiet:
-            click.echo("Stopped watching. What was indexed is kept.", err=True)
+        click.echo("Stopped watching. What was indexed is kept.", err=True)
+
+
+def teller(
+    database: Path, *, as_json: bool, quiet: bool, watching: bool
+) -> Callable[[SyncReport], None]:
+    """Return how reports are told: in a watch with JSON one line each, as they come."""
+    if quiet:
+        return lambda _: None
+    if watching and as_json:
+        return lambda report: click.echo(json.dumps(asdict(report), ensure_ascii=False))
+    return lambda report: print_report(report, database, as_json=as_json)

@@ -14,7 +14,7 @@ from localrag.cli.options import (
     quiet_option,
     watch_option,
 )
-from localrag.cli.report import interruptible, print_report, progress_bar, watch
+from localrag.cli.report import interruptible, progress_bar, teller, watch
 
 __all__ = ["sync"]
 
@@ -42,11 +42,10 @@ def sync(  # noqa: PLR0913 - click hands over each option by name
     """
     if dry_run and watching:
         raise click.UsageError("--dry-run and --watch exclude each other.")
+    tell = teller(database, as_json=as_json, quiet=quiet, watching=watching)
     with open_for_writing(database, read_only=dry_run) as kb:
         if watching:
-            watch(kb, paths, database, as_json=as_json, quiet=quiet)
+            watch(kb, paths, tell)
             return
         with interruptible(), progress_bar(hidden=quiet) as progress:
-            report = kb.refresh(*paths, dry_run=dry_run, progress=progress)
-    if not quiet:
-        print_report(report, database, as_json=as_json)
+            tell(kb.refresh(*paths, dry_run=dry_run, progress=progress))

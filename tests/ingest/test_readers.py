@@ -18,7 +18,6 @@ from localrag.config import Settings, make_settings
 from localrag.errors import LocalragError, ReadError
 from localrag.formats.plain_text import read_plain_text
 from localrag.ingest import readers as readers_module
-from localrag.ingest import worker
 from localrag.ingest.readers import Readers
 from localrag.ingest.worker import REPLY, REQUEST, alarm, answer, describe, serve
 
@@ -255,9 +254,9 @@ def test_the_alarm_is_off_after_the_block() -> None:
 
 
 def test_without_the_kernels_timer_a_thread_keeps_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(worker.signal, "setitimer")
+    monkeypatch.delattr(signal, "setitimer")
     ended: list[int] = []
-    monkeypatch.setattr(worker.os, "_exit", ended.append)
+    monkeypatch.setattr(os, "_exit", ended.append)
     with alarm(0):
         for _ in range(100):
             if ended:

@@ -190,9 +190,13 @@ class _Run:
             threads=max(1, min(MOST_READERS, usable_cores())),
         )
         with closing(ahead):
-            for source, result in ahead:
-                self.check_cancelled()
-                self.take(source, result)
+            try:
+                for source, result in ahead:
+                    self.check_cancelled()
+                    self.take(source, result)
+            except BaseException:
+                self.prepare.readers.close()  # whoever stops a run does not wait for a slow reader
+                raise
         self.flush()
 
     def take(self, source: Source, result: Prepared | Touched | Skipped) -> None:

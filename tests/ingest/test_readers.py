@@ -15,7 +15,7 @@ import pytest
 from support import open_base, write_files
 
 from localrag.config import Settings, make_settings
-from localrag.errors import LocalragError, ReadError
+from localrag.errors import Cancelled, LocalragError, ReadError
 from localrag.formats.plain_text import read_plain_text
 from localrag.ingest import readers as readers_module
 from localrag.ingest.readers import Readers
@@ -313,3 +313,16 @@ def test_other_limits_are_a_reason_to_try_again(tmp_path: Path) -> None:
         assert [one.reason for one in kb.sync(folder).skipped] == ["crashed"]
     with open_base(tmp_path / "base.db", make_settings(reader_seconds=60)) as kb:
         assert len(kb.sync(folder).added) == 1
+
+
+@POSIX
+@pytest.mark.usefixtures("hostile")
+def test_whoever_stops_a_run_does_not_wait_for_a_file_that_hangs(tmp_path: Path) -> None:
+    texts = {"a.txt": "good", "hang.txt": "hang", "z.txt": "good too"}
+    folder = write_files(tmp_path / "docs", texts)
+    with open_base(tmp_path / "base.db", make_settings(reader_seconds=60)) as kb:
+        started = time.perf_counter()
+        with pytest.raises(Cancelled):
+            kb.sync(folder, cancelled=lambda: True)
+        assert time.perf_counter() - started < 30
+        assert kb.verify() == []

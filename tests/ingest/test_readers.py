@@ -18,6 +18,7 @@ from localrag.config import Settings, make_settings
 from localrag.errors import Cancelled, LocalragError, ReadError
 from localrag.formats.plain_text import read_plain_text
 from localrag.ingest import readers as readers_module
+from localrag.ingest import worker
 from localrag.ingest.readers import Readers
 from localrag.ingest.worker import REPLY, REQUEST, alarm, answer, describe, serve
 
@@ -266,6 +267,25 @@ def test_without_the_kernels_timer_a_thread_keeps_the_time(monkeypatch: pytest.M
     with alarm(60):
         pass
     assert ended == [1]
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("platform", "kind"), [("linux", "RLIMIT_DATA"), ("darwin", "RLIMIT_AS"), ("win32", None)]
+)
+def test_memory_is_limited_where_the_system_can(
+    monkeypatch: pytest.MonkeyPatch, platform: str, kind: str | None
+) -> None:
+    import resource  # noqa: PLC0415 - POSIX only
+
+    limited: list[tuple[int, tuple[int, int]]] = []
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(resource, "setrlimit", lambda *call: limited.append(call))
+    for hard, most in ((resource.RLIM_INFINITY, 5_000), (3_000, 3_000)):
+        limited.clear()
+        monkeypatch.setattr(resource, "getrlimit", lambda _, hard=hard: (0, hard))
+        worker.limit_memory(5_000)
+        assert limited == ([(getattr(resource, kind), (most, hard))] if kind else [])
 
 
 # A whole run

@@ -114,6 +114,24 @@ def test_a_lock_on_a_file_that_was_removed_meanwhile_does_not_count(
         assert lock_path(path).exists()
 
 
+def test_an_interruption_while_locking_leaves_no_open_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handles: list[int] = []
+
+    def interrupt(handle: int) -> bool:
+        handles.append(handle)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lock, "_try_lock", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            hold(tmp_path / "base.db")
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(handles[0])
+    hold(tmp_path / "base.db")
+
+
 def test_threads_never_hold_it_together(tmp_path: Path) -> None:
     path = tmp_path / "base.db"
     inside = threading.Semaphore(1)

@@ -38,7 +38,6 @@ from localrag.store.documents import (
     list_documents,
     list_skipped,
     list_sources,
-    save_sources,
 )
 from localrag.store.settings import all_settings, get_setting, set_setting
 from localrag.store.status import read_status, verify
@@ -47,7 +46,7 @@ from localrag.store.vectors import create_vectors
 from localrag.text.analysis import ANALYSER_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import TracebackType
 
     from localrag.inference.protocols import Embedder, Reranker
@@ -171,10 +170,9 @@ class KnowledgeBase:
         ]
         limit = max_bytes or self.settings.max_file_bytes
         roots = [Root(Path(path), limit, wanted) for path in paths]
-        if not dry_run:
-            with self.database.atomic() as connection:
-                save_sources(connection, rows)
-        return self._sync(roots, dry_run=dry_run, progress=progress, cancelled=cancelled)
+        return self._sync(
+            roots, remember=rows, dry_run=dry_run, progress=progress, cancelled=cancelled
+        )
 
     def refresh(
         self,
@@ -382,6 +380,7 @@ class KnowledgeBase:
         self,
         roots: list[Root],
         *,
+        remember: Sequence[SourceRow] = (),
         dry_run: bool,
         progress: ProgressCallback | None,
         cancelled: Callable[[], bool] | None,
@@ -394,6 +393,7 @@ class KnowledgeBase:
             self.settings,
             scope_of(roots, stored, self.settings.max_file_bytes),
             version=__version__,
+            remember=remember,
             progress=progress,
             cancelled=cancelled,
             dry_run=dry_run,

@@ -24,13 +24,14 @@ from localrag.store.documents import (
     delete_sources,
     list_documents,
     record_skipped,
+    save_sources,
     skipped_attempts,
     touch_document,
 )
 from localrag.store.lock import SUFFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from localrag.config import Settings
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from localrag.ingest.sources import Scope
     from localrag.records import ProgressCallback, SyncReport
     from localrag.store.database import Database
+    from localrag.store.documents import SourceRow
 
 __all__ = ["own_files", "sync"]
 
@@ -60,6 +62,7 @@ def sync(  # noqa: PLR0913 - the run's parts, each named by its keyword
     scope: Scope,
     *,
     version: str,
+    remember: Sequence[SourceRow] = (),
     progress: ProgressCallback | None = None,
     cancelled: Callable[[], bool] | None = None,
     dry_run: bool = False,
@@ -68,7 +71,7 @@ def sync(  # noqa: PLR0913 - the run's parts, each named by its keyword
 
     Documents from elsewhere stay as they are. A file that cannot be read is skipped and recorded;
     the run goes on. A dry run reads the files too, and writes nothing. `version` is localrag's: a
-    later one tries again what cost a reader its life.
+    later one tries again what cost a reader its life. `remember` says how a later run repeats this.
 
     Raises:
         BusyError: another process is indexing into this file.
@@ -76,6 +79,9 @@ def sync(  # noqa: PLR0913 - the run's parts, each named by its keyword
         Cancelled: `cancelled` returned true. Finished documents are kept; run again to go on.
     """
     with nullcontext() if dry_run else database.sole_writer(), Readers(settings) as readers:
+        if remember and not dry_run:
+            with database.atomic() as connection:
+                save_sources(connection, remember)
         prepare = Preparer(readers, embedder.counter, settings)
         run = _Run(
             database,
@@ -142,11 +148,12 @@ class _Run:
 
     def move(self, found: list[Source], vanished: dict[str, DocumentRow]) -> None:
         """Let vanished documents follow their files, and take them out of `vanished`."""
+        read_at = time.time_ns()
         new = {source.uri: source for source in found if source.uri not in self.stored}
         for uri, row in find_moves(new.values(), vanished.values()).items():
             self.check_cancelled()
             counter = self.embedder.counter
-            if self.dry_run or move_document(self.database, row, new[uri], counter):
+            if self.dry_run or move_document(self.database, row, new[uri], read_at, counter):
                 del vanished[row.uri]
                 self.tally.move(row.uri, uri)
 
@@ -237,11 +244,11 @@ class _Run:
         Such a folder has not lost its files, nor has a disk that was unplugged after the run began:
         they stay until they can be seen again, or seen to be gone.
         """
-        closed = [
+        closed = {
             skipped.uri
             for skipped in self.tally.skipped
             if skipped.reason == "unreadable" or skipped.uri in self.scope.uris
-        ]
+        }
         for uri in vanished:
             if not below(uri, closed):
                 self.drop(uri)

@@ -8,7 +8,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from localrag.chunking.splitters import STRATEGIES, splitter
-from localrag.errors import ReadError
+from localrag.errors import LocalragError, ReadError
+from localrag.ingest.worker import describe
 from localrag.records import Skipped
 from localrag.store.documents import DocumentRow
 from localrag.text.analysis import analyse
@@ -75,7 +76,12 @@ class Preparer:
             modified_at=source.modified_at,
             read_at=read_at,
         )
-        return prepare_document(row, document, self.counter, self.settings)
+        try:
+            return prepare_document(row, document, self.counter, self.settings)
+        except LocalragError:
+            raise
+        except Exception as error:  # noqa: BLE001 - no text may stop the run
+            return Skipped(source.uri, "crashed", describe(error))
 
 
 def read_source(source: Source) -> bytes | Skipped:

@@ -11,7 +11,7 @@ from localrag.ingest.discover import Root, path_of
 from localrag.ingest.patterns import Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from localrag.store.documents import SourceRow
 
@@ -24,17 +24,14 @@ class Scope:
 
     roots: tuple[Root, ...]
     """What was asked for, then what was indexed before below it, each with its own patterns."""
+    uris: frozenset[str]
+    """The names of the roots."""
     missing: tuple[str, ...]
     """What was asked for and is not there: its documents stay until they are removed by name."""
-    gone: tuple[str, ...]
+    gone: frozenset[str]
     """What was indexed before below a folder that is there, and is not there any more."""
-    others: tuple[str, ...]
+    others: frozenset[str]
     """Sources that are not walked: a file that exists below one of them may belong to it."""
-
-    @property
-    def uris(self) -> tuple[str, ...]:
-        """The names of the roots."""
-        return tuple(root.uri for root in self.roots)
 
     def covers(self, uri: str) -> bool:
         """Whether a document whose file was not found is this run's to remove."""
@@ -50,20 +47,18 @@ def scope_of(asked: Sequence[Root], stored: Sequence[SourceRow], max_bytes: int)
     also where the folder around it would leave it out.
     """
     present = [root for root in asked if os.path.lexists(root.path)]
-    top = [root.uri for root in present]
-    names = {root.uri for root in asked}
+    top = frozenset(root.uri for root in present)
+    names = frozenset(root.uri for root in asked)
     nested = [row for row in stored if row.path not in names and below(row.path, top)]
-    walked = [
-        *present,
-        *(root for root in roots_of(nested, max_bytes) if os.path.lexists(root.path)),
-    ]
-    uris = {root.uri for root in walked}
-    lost = [uri for uri in (*names, *(row.path for row in nested)) if uri not in uris]
+    inside = [root for root in roots_of(nested, max_bytes) if os.path.lexists(root.path)]
+    uris = top | {root.uri for root in inside}
+    lost = names.union(row.path for row in nested) - uris
     return Scope(
-        roots=tuple(walked),
+        roots=(*present, *inside),
+        uris=uris,
         missing=tuple(sorted(uri for uri in lost if not below(uri, top))),
-        gone=tuple(sorted(uri for uri in lost if below(uri, top))),
-        others=tuple(row.path for row in stored if row.path not in uris),
+        gone=frozenset(uri for uri in lost if below(uri, top)),
+        others=frozenset(row.path for row in stored if row.path not in uris),
     )
 
 
@@ -92,6 +87,13 @@ def remembered(stored: Sequence[SourceRow], names: Sequence[str]) -> list[Source
     return [row for row in stored if not names or below(row.path, names)]
 
 
-def below(uri: str, roots: Iterable[str]) -> bool:
-    """Whether a document is one of `roots` or lies below one of them."""
-    return any(uri == root or uri.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
+def below(uri: str, roots: Collection[str]) -> bool:
+    """Whether a document is one of `roots` or lies below one of them; many roots in a set."""
+    if uri in roots:
+        return True
+    end = uri.rfind(os.sep)
+    while end >= 0:
+        if uri[:end] in roots or uri[: end + 1] in roots:  # the second: the root of a disk
+            return True
+        end = uri.rfind(os.sep, 0, end)
+    return False

@@ -89,9 +89,9 @@ def answer(read: Callable[[bytes, str], Document], data: bytes, uri: str) -> tup
 
 
 def describe(error: Exception) -> str:
-    """Return what a reader failed with, for a person."""
+    """Return what reading a file failed with, for a person."""
     text = " ".join(str(error).split())[:LONGEST_DETAIL]
-    return f"the reader failed: {type(error).__name__}" + (f": {text}" if text else "")
+    return f"reading it failed: {type(error).__name__}" + (f": {text}" if text else "")
 
 
 class alarm:  # noqa: N801 - reads as what it does: with alarm(5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,9 +77,11 @@ def write_document(database: Database, prepared: Prepared, vectors: FloatArray) 
 
 
 def move_document(
-    database: Database, row: DocumentRow, source: Source, counter: TokenCounter
+    database: Database, row: DocumentRow, source: Source, read_at: int, counter: TokenCounter
 ) -> bool:
     """Give a document the name of the file that holds its bytes now; False where that cannot be.
+
+    `read_at` is when those bytes were read, at the earliest, in nanoseconds since 1970.
 
     Chunks keep their ids and vectors. Where the title is the file's name it changes too, with the
     contexts and their words; the vectors keep what the old name gave them until the text changes.
@@ -99,7 +100,7 @@ def move_document(
             delete_words(connection, ids)
             insert_words(connection, ids, [one.words for one in retitled])
         rename_document(connection, row.id, source.uri, title)
-        touch_document(connection, row.id, source.modified_at, time.time_ns())
+        touch_document(connection, row.id, source.modified_at, read_at)
         clear_skipped(connection, [source.uri])
     return True
 

@@ -100,7 +100,7 @@ def test_what_costs_a_process_its_life_is_told_and_the_process_is_replaced(
 
 def test_a_reader_that_fails_is_told_by_its_error(readers: Readers) -> None:
     error = reason(readers, "fail")
-    assert error.detail == "the reader failed: ValueError: this file makes no sense"
+    assert error.detail == "reading it failed: ValueError: this file makes no sense"
 
 
 def test_a_library_that_prints_breaks_no_reply(readers: Readers) -> None:
@@ -183,7 +183,7 @@ def test_a_reader_of_ours_that_fails_here_costs_the_file_alone(
         opened.read(b"x", "/a.txt")
     assert (caught.value.reason, caught.value.detail) == (
         "crashed",
-        "the reader failed: RecursionError",
+        "reading it failed: RecursionError",
     )
 
 

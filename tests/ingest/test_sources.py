@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import pytest
 from support import contents, open_base, write_files
 
 from localrag.errors import Cancelled, LocalragError, ReadOnlyError, SettingsError
+from localrag.ingest.sources import below
 from localrag.store.documents import SourceRow, list_sources
 
 if TYPE_CHECKING:
@@ -226,3 +228,23 @@ def test_reading_only_forbids_removing(kb: KnowledgeBase, folder: Path) -> None:
         pytest.raises(ReadOnlyError),
     ):
         reader.remove(folder)
+
+
+@pytest.mark.parametrize(
+    ("uri", "roots", "expected"),
+    [
+        ("/docs/a.md", {"/docs"}, True),
+        ("/docs", {"/docs"}, True),
+        ("/docs-old/a.md", {"/docs"}, False),
+        ("/docs/sub/deep/a.md", {"/other", "/docs/sub"}, True),
+        ("/docs/a.md", {"/"}, True),
+        ("note:1", {"/"}, False),
+        ("/docs/a.md", frozenset(), False),
+    ],
+)
+def test_below_is_below_a_folder_and_not_a_beginning_of_a_name(
+    uri: str, roots: set[str], *, expected: bool
+) -> None:
+    assert (
+        below(uri.replace("/", os.sep), {root.replace("/", os.sep) for root in roots}) is expected
+    )

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support import Contents, CountingEmbedder, age, contents, embedded, open_base, write_files
 
 from localrag.config import make_settings
-from localrag.errors import BusyError, Cancelled, LocalragError, ReadOnlyError
+from localrag.errors import BusyError, Cancelled, LocalragError, ModelError, ReadOnlyError
 from localrag.formats.spans import stem_of
 from localrag.ingest import pipeline, prepare
 from localrag.ingest.discover import Root, Source
@@ -28,7 +28,9 @@ from localrag.records import Progress, Skipped
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from localrag.ingest.prepare import Prepared
     from localrag.knowledge_base import KnowledgeBase
+    from localrag.store.documents import DocumentRow
 
 FILES = ("doors.txt", "keys.md", "sub/windows.md")
 """What the folder of conftest.py holds."""
@@ -444,6 +446,35 @@ def test_a_root_that_vanishes_while_it_is_walked_keeps_its_documents(
     assert len(uris(kb)) == 3
 
 
+def test_a_text_that_cannot_be_cut_costs_itself_alone(
+    kb: KnowledgeBase, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = prepare.prepare_document
+
+    def fail(row: DocumentRow, *others: Any) -> Prepared:
+        if row.title == "Keys":
+            raise IndexError("as a library at its end")
+        return real(row, *others)
+
+    monkeypatch.setattr(prepare, "prepare_document", fail)
+    report = kb.sync(folder)
+    assert len(report.added) == 2
+    [skipped] = report.skipped
+    assert skipped.reason == "crashed"
+    assert skipped.detail == "reading it failed: IndexError: as a library at its end"
+
+
+def test_a_model_that_cannot_be_used_stops_the_run(
+    kb: KnowledgeBase, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> Prepared:
+        raise ModelError("the tokenizer is missing")
+
+    monkeypatch.setattr(prepare, "prepare_document", fail)
+    with pytest.raises(ModelError):
+        kb.sync(folder)
+
+
 # Progress and cancellation
 
 
@@ -529,6 +560,7 @@ def test_a_run_waits_for_no_other_run(kb: KnowledgeBase, folder: Path) -> None:
     with kb.database.sole_writer(), pytest.raises(BusyError, match="Another localrag"):
         kb.sync(folder)
     assert uris(kb) == []
+    assert kb.status().sources == ()
 
 
 def test_a_read_only_base_is_not_filled(kb: KnowledgeBase, folder: Path) -> None:

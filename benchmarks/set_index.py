@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import localrag
-from localrag.ingest.prepare import Prepared
+from localrag.ingest.prepare import Prepared, words_of
 from localrag.ingest.write import embed_all, write_document
 from localrag.records import Chunk, Section
 from localrag.store.documents import DocumentRow
@@ -129,7 +129,8 @@ def as_document(passage: EvaluationPassage, counter: TokenCounter) -> Prepared:
         modified_at=None,
     )
     section = Section(heading=passage.title, level=0, parent=None, first_chunk=0, last_chunk=0)
-    return Prepared(row=row, metadata={}, sections=(section,), chunks=(chunk,))
+    words = words_of(chunk.context, chunk.preamble, chunk.text)
+    return Prepared(row, metadata={}, sections=(section,), chunks=(chunk,), words=(words,))
 
 
 def beginning(text: str, counter: TokenCounter) -> str:

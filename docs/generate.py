@@ -31,8 +31,8 @@ from localrag.inference import card
 from localrag.inference.bundle import DEFAULT_FAMILY, bundled_models
 from localrag.inference.card import ModelCard, load_card
 from localrag.inference.catalogue import catalogue
-from localrag.store.migrations import FORMAT_VERSION
-from localrag.store.schema import APPLICATION_ID, TABLES, vectors_table
+from localrag.store.migrations import FORMAT_VERSION, MIGRATIONS
+from localrag.store.schema import APPLICATION_ID, vectors_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -211,7 +211,13 @@ def identity() -> str:
 def tables() -> str:
     """Return the SQL of all tables, with its comments."""
     vectors = vectors_table(384).replace("IF NOT EXISTS ", "").replace("vec0(", "vec0(\n    ")
-    return code("sql", f"{TABLES}\n-- Unit vectors, as long as the bi-encoder's.\n{vectors};")
+    first, *later = MIGRATIONS
+    vectors = f"{first}\n-- Unit vectors, as long as the bi-encoder's.\n{vectors};"
+    steps = (
+        f"Format {number} adds:\n\n{code('sql', step)}"
+        for number, step in enumerate(later, start=2)
+    )
+    return "\n\n".join((code("sql", vectors), *steps))
 
 
 # The formats

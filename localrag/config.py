@@ -27,6 +27,10 @@ class Settings(BaseModel):
     """Tokens at the end of a chunk that the next one repeats: 50, or half of a small chunk."""
     max_file_bytes: int = Field(default=50_000_000, ge=1)
     """Larger files are skipped, with a message."""
+    reader_seconds: int = Field(default=120, ge=1)
+    """Longest time that reading one file may take; then it is skipped."""
+    reader_memory_bytes: int = Field(default=1_000_000_000, ge=100_000_000)
+    """Most memory that a process which reads files may take, where the system can limit it."""
     retrieve_k: int = Field(default=50, ge=1, le=4_096)
     """Candidates of each retrieval method."""
     rrf_k: int = Field(default=60, ge=1)

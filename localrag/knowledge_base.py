@@ -7,8 +7,10 @@ import threading
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from threading import Event
+from typing import TYPE_CHECKING, Literal, Self
 
+from localrag import __version__
 from localrag.answer.extract import Extract, answer_text
 from localrag.config import Settings
 from localrag.errors import (
@@ -19,27 +21,40 @@ from localrag.errors import (
 )
 from localrag.inference.choice import given_model, require_room, stored_model
 from localrag.inference.load import load_embedder, load_reranker, open_embedder, open_reranker
+from localrag.ingest.discover import Root, path_of, uri_of
 from localrag.ingest.fingerprint import fingerprint_of, model_name, require_fingerprint
-from localrag.ingest.pipeline import sync
+from localrag.ingest.memory import add_document
+from localrag.ingest.patterns import Wanted
+from localrag.ingest.pipeline import own_files, sync
 from localrag.ingest.reembed import dry_run as plan_reembedding
 from localrag.ingest.reembed import reembed
+from localrag.ingest.removal import remove_named
+from localrag.ingest.sources import remembered, roots_of, scope_of
+from localrag.ingest.watch import watched
 from localrag.records import Answer, SearchResult, Status
 from localrag.search.pipeline import Plan, hits, search_stages
 from localrag.search.run import run_stages
 from localrag.store.chunks import fetch_chunks
+from localrag.store.compact import compact
 from localrag.store.database import Database
-from localrag.store.documents import list_documents, list_skipped
+from localrag.store.documents import (
+    SourceRow,
+    list_documents,
+    list_skipped,
+    list_sources,
+)
 from localrag.store.settings import all_settings, get_setting, set_setting
 from localrag.store.status import read_status, verify
 from localrag.store.traces import fetch_trace, insert_trace, last_trace_id
 from localrag.store.vectors import create_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import TracebackType
 
     from localrag.inference.protocols import Embedder, Reranker
     from localrag.records import (
+        Metadata,
         ProgressCallback,
         ReembedReport,
         SearchState,
@@ -148,39 +163,145 @@ class KnowledgeBase:
 
     # Writing
 
-    def sync(
+    def sync(  # noqa: PLR0913 - each named by its keyword
         self,
         *paths: str | os.PathLike[str],
+        include: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        max_bytes: int | None = None,
+        dry_run: bool = False,
         progress: ProgressCallback | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> SyncReport:
         """Make the file hold exactly the documents below `paths`; touch only what changed.
 
-        Documents from other places stay. A file that cannot be read is skipped and recorded.
+        Documents from other places stay. A file that cannot be read is skipped and recorded. How
+        the paths were indexed is remembered: `refresh` repeats it.
 
         Args:
-            paths: files and folders.
+            paths: files and folders. Hidden files below them are left out, and what .gitignore and
+                .localragignore files say.
+            include: patterns in the syntax of .gitignore, relative to each path; where there are
+                any, only files that they name are taken.
+            exclude: such patterns for what is left out.
+            max_bytes: size above which files are skipped, instead of `Settings.max_file_bytes`.
+            dry_run: say what would happen, and write nothing.
             progress: called after each file.
             cancelled: asked before each file; when true, the run stops.
 
         Raises:
             LocalragError: a path does not exist.
+            SettingsError: a pattern is none.
             BusyError: another process is indexing into this file.
             ReadOnlyError: the file is open read-only.
             Cancelled: `cancelled` returned true; what was finished is kept.
         """
-        roots = [Path(path) for path in paths]
-        for root in roots:
-            if not os.path.lexists(root):
-                raise LocalragError(f"{root} does not exist. Check the path and run it again.")
-        self._keep_names()
-        return sync(
+        for path in paths:
+            if not os.path.lexists(path):
+                raise LocalragError(f"{path} does not exist. Check the path and run it again.")
+        wanted = Wanted(tuple(include), tuple(exclude))
+        wanted.check()
+        if not dry_run:
+            self._keep_names()
+        rows = [
+            SourceRow(uri_of(Path(path)), wanted.include, wanted.exclude, max_bytes)
+            for path in paths
+        ]
+        limit = max_bytes or self.settings.max_file_bytes
+        roots = [Root(Path(path), limit, wanted) for path in paths]
+        return self._sync(
+            roots, remember=rows, dry_run=dry_run, progress=progress, cancelled=cancelled
+        )
+
+    def refresh(
+        self,
+        *paths: str | os.PathLike[str],
+        dry_run: bool = False,
+        progress: ProgressCallback | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> SyncReport:
+        """Repeat `sync` for what was indexed before, in the same way: all of it, or some paths.
+
+        A folder that is not there any more is reported as skipped, and its documents stay: a disk
+        may not be plugged in. `remove` takes them out.
+
+        Args:
+            paths: folders or files that were indexed, or that others were indexed below.
+            dry_run: say what would happen, and write nothing.
+            progress: called after each file.
+            cancelled: asked before each file; when true, the run stops.
+
+        Raises:
+            LocalragError: a path was not indexed.
+            BusyError, ReadOnlyError, Cancelled: as in `sync`.
+        """
+        with self.database.reading() as connection:
+            stored = list_sources(connection)
+        rows = remembered(stored, [uri_of(Path(path)) for path in paths])
+        roots = roots_of(rows, self.settings.max_file_bytes)
+        return self._sync(roots, dry_run=dry_run, progress=progress, cancelled=cancelled)
+
+    def watch(
+        self,
+        *paths: str | os.PathLike[str],
+        progress: ProgressCallback | None = None,
+        stop: Event | None = None,
+    ) -> Iterator[SyncReport]:
+        """Refresh now and after every change on the disk, and yield the report of each run.
+
+        Needs the extra ``watch``. Ends when `stop` is set, or by an exception such as
+        KeyboardInterrupt.
+
+        Args:
+            paths: as in `refresh`.
+            progress: called after each file.
+            stop: set it on another thread to end.
+
+        Raises:
+            LocalragError: the extra is not installed, or a path was not indexed.
+        """
+        with self.database.reading() as connection:
+            stored = list_sources(connection)
+        rows = remembered(stored, [uri_of(Path(path)) for path in paths])
+        return watched(
+            [path_of(row.path) for row in rows],
+            own_files(self.database.path),
+            stop or Event(),
+            lambda: self.refresh(*paths, progress=progress),
+        )
+
+    def add(
+        self,
+        content: str | bytes,
+        *,
+        uri: str,
+        title: str | None = None,
+        metadata: Metadata | None = None,
+    ) -> Literal["added", "updated", "unchanged"]:
+        """Add a document from memory, or replace the one that was added under the same name.
+
+        No `sync` removes it, and `remove` does.
+
+        Args:
+            content: text, or the bytes of a file of any supported format.
+            uri: the name under which it is found and cited. Its suffix, such as ``.md``, says how
+                to read it; without one it is plain text.
+            title: instead of the one that stands in it.
+            metadata: added to what stands in it.
+
+        Raises:
+            ReadError: there is no document in `content`.
+            LocalragError: a file was indexed under this name.
+            ReadOnlyError: the file is open read-only.
+        """
+        return add_document(
             self.database,
             self.embedder,
             self.settings,
-            roots,
-            progress=progress,
-            cancelled=cancelled,
+            content,
+            uri=uri,
+            title=title,
+            metadata=metadata,
         )
 
     def reembed(
@@ -227,6 +348,27 @@ class KnowledgeBase:
             former, self.embedder = self.embedder, embedder
         if former is not embedder:
             former.close()
+
+    def remove(self, *names: str | os.PathLike[str]) -> tuple[str, ...]:
+        """Remove documents by URI, or all below a folder, and return their URIs.
+
+        What was indexed from there is forgotten. A file that still lies below another folder that
+        was indexed comes back with the next run over it. `compact` takes the text out of the bytes.
+
+        Raises:
+            ReadOnlyError: the file is open read-only.
+        """
+        return remove_named(self.database, names)
+
+    def compact(self) -> int:
+        """Rebuild the file without what was deleted, and return the number of bytes it lost.
+
+        Raises:
+            BusyError: another process is writing.
+            ReadOnlyError: the file is open read-only.
+            KnowledgeBaseError: the disk has no room for a second copy; nothing is lost.
+        """
+        return compact(self.database)
 
     # Reading
 
@@ -317,6 +459,29 @@ class KnowledgeBase:
             return verify(connection)
 
     # Inside
+
+    def _sync(
+        self,
+        roots: list[Root],
+        *,
+        remember: Sequence[SourceRow] = (),
+        dry_run: bool,
+        progress: ProgressCallback | None,
+        cancelled: Callable[[], bool] | None,
+    ) -> SyncReport:
+        with self.database.reading() as connection:
+            stored = list_sources(connection)
+        return sync(
+            self.database,
+            self.embedder,
+            self.settings,
+            scope_of(roots, stored, self.settings.max_file_bytes),
+            version=__version__,
+            remember=remember,
+            progress=progress,
+            cancelled=cancelled,
+            dry_run=dry_run,
+        )
 
     def _search_stages(self, plan: Plan) -> tuple[Stage, ...]:
         return search_stages(

@@ -23,6 +23,7 @@ __all__ = [
     "Document",
     "Hit",
     "Metadata",
+    "Moved",
     "Passage",
     "Progress",
     "ProgressCallback",
@@ -416,11 +417,20 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """A document whose file has another name or lies elsewhere."""
+
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What a run of the indexer did."""
+    """What a run of the indexer did, or would do."""
 
     added: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
+    moved: tuple[Moved, ...] = ()
     unchanged: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
@@ -429,6 +439,13 @@ class SyncReport:
     tokens: int = 0
     """Tokens embedded by this run."""
     seconds: float = 0.0
+    dry_run: bool = False
+    """Whether the file was left as it is: everything above is what would happen."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether a document came, went, moved or was written anew."""
+        return bool(self.added or self.updated or self.moved or self.removed)
 
 
 @dataclass(frozen=True, slots=True)

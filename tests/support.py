@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -205,3 +206,28 @@ def contents(kb: KnowledgeBase) -> Contents:
         ),
         skipped=rows("SELECT uri, reason, detail FROM skipped"),
     )
+
+
+def embedded(kb: KnowledgeBase) -> list[str]:
+    """Return the passages that a base with a `CountingEmbedder` embedded since the last call."""
+    assert isinstance(kb.embedder, CountingEmbedder)
+    passages, kb.embedder.passages = kb.embedder.passages, []
+    return passages
+
+
+def age(folder: Path, seconds: int = 3_600) -> None:
+    """Date every file back: one that was changed just now is read again by the next run."""
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            date = path.stat().st_mtime_ns - seconds * 1_000_000_000
+            os.utime(path, ns=(date, date))
+
+
+def chunk_ids(kb: KnowledgeBase, uri: str) -> list[int]:
+    """Return the ids of a document's chunks."""
+    rows = kb.database.connection.execute(
+        "SELECT chunks.id FROM chunks JOIN documents ON documents.id = document_id "
+        "WHERE uri = ? ORDER BY ordinal",
+        (uri,),
+    )
+    return [id_ for (id_,) in rows]

@@ -3,30 +3,55 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections import Counter
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
 
-from localrag.cli.options import database_option, json_option, model_option, reranker_option
-from localrag.cli.output import print_json, shown_path
-from localrag.errors import Cancelled
+from localrag.cli.options import (
+    database_option,
+    dry_run_option,
+    json_option,
+    model_option,
+    quiet_option,
+    reranker_option,
+    watch_option,
+)
+from localrag.cli.report import interruptible, progress_bar, teller, watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from localrag.records import Progress, ProgressCallback, SyncReport
+    from localrag.config import Settings
+    from localrag.knowledge_base import KnowledgeBase
 
 __all__ = ["index"]
+
+MEGABYTE = 1_000_000
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @database_option
+@click.option(
+    "--include",
+    multiple=True,
+    metavar="PATTERN",
+    help="Take only files that match, as in .gitignore: '*.md', 'notes/**'. May be repeated.",
+)
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="PATTERN",
+    help="Leave out what matches, as in .gitignore: 'drafts/', '*.log'. May be repeated.",
+)
+@click.option(
+    "--max-mb",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Skip files larger than this many megabytes; 50 unless given.",
+)
 @click.option(
     "--chunk-tokens",
     type=int,
@@ -39,99 +64,73 @@ __all__ = ["index"]
 )
 @model_option
 @reranker_option
-@click.option("--quiet", "-q", is_flag=True, help="Show no progress bar and no report.")
+@dry_run_option
+@watch_option
+@quiet_option
 @json_option
 def index(  # noqa: PLR0913 - click hands over each option by name
     paths: tuple[Path, ...],
     database: Path,
+    *,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    max_mb: float | None,
     chunk_tokens: int | None,
     overlap_tokens: int | None,
-    *,
     model: str | None,
     reranker: str | None,
+    dry_run: bool,
+    watching: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
     """Index files and folders; a second run touches only what changed.
 
-    Markdown and plain text are read, in folders within folders too; hidden files are left out. A
-    file that cannot be read is skipped, with the reason, and the run goes on. A document whose file
-    is gone is removed. Ctrl-C leaves a valid knowledge base: run the same command to go on.
+    Folders within folders are read too. Left out are hidden files, what .gitignore and
+    .localragignore files say, and --exclude. A file that cannot be read is skipped, with the
+    reason, and the run goes on. A document whose file is gone is removed, one whose file was
+    renamed follows it. How a folder was indexed is remembered: localrag sync repeats it. Ctrl-C
+    leaves a valid knowledge base: run the same command to go on.
     """
     from localrag.config import make_settings  # noqa: PLC0415 - keeps --help light
-    from localrag.knowledge_base import KnowledgeBase  # noqa: PLC0415
 
     for path in paths:
-        if not os.path.lexists(path):  # before a file is made for nothing
-            raise click.UsageError(f"'{path}' does not exist. Check the path and run it again.")
+        if not os.path.lexists(path):
+            raise click.BadParameter(f"'{path}' does not exist.", param_hint="PATHS")
+    if dry_run and watching:
+        raise click.UsageError("--dry-run and --watch exclude each other.")
     given = {
         "chunk_tokens": chunk_tokens,
         "overlap_tokens": overlap_tokens,
         "embedder": model,
         "reranker": reranker,
     }
-    settings = make_settings(**{key: one for key, one in given.items() if one is not None})
-    with KnowledgeBase(database, settings=settings) as kb, progress_bar(hidden=quiet) as progress:
-        try:
-            report = kb.sync(*paths, progress=progress)
-        except KeyboardInterrupt:
-            raise Cancelled(
-                "Stopped. What was indexed is kept; run the same command to go on."
-            ) from None
-    if as_json:
-        print_json(asdict(report))
-    elif not quiet:
-        print_report(report, database)
+    settings = make_settings(**{name: one for name, one in given.items() if one is not None})
+    with opened(database, settings, dry_run=dry_run) as kb:
+        with interruptible(), progress_bar(hidden=quiet) as progress:
+            report = kb.sync(
+                *paths,
+                include=include,
+                exclude=exclude,
+                max_bytes=None if max_mb is None else max(1, round(max_mb * MEGABYTE)),
+                dry_run=dry_run,
+                progress=progress,
+            )
+        tell = teller(database, as_json=as_json, quiet=quiet, watching=watching)
+        tell(report)
+        if watching:
+            watch(kb, paths, tell, report)
 
 
 @contextmanager
-def progress_bar(*, hidden: bool, doing: str = "Indexing") -> Iterator[ProgressCallback | None]:
-    """Show what is done, rate and time left on standard error, if that is a terminal."""
-    if hidden or not sys.stderr.isatty():
-        yield None
-        return
-    from rich import progress as rich_progress  # noqa: PLC0415
-    from rich.console import Console  # noqa: PLC0415 - only an interactive run needs it
+def opened(database: Path, settings: Settings, *, dry_run: bool) -> Iterator[KnowledgeBase]:
+    """Open the knowledge base; for a dry run, without writing or making it."""
+    from localrag.knowledge_base import KnowledgeBase  # noqa: PLC0415 - keeps --help light
 
-    columns = (
-        rich_progress.TextColumn(doing),
-        rich_progress.BarColumn(),
-        rich_progress.MofNCompleteColumn(),
-        rich_progress.TextColumn("{task.fields[rate]}"),
-        rich_progress.TimeRemainingColumn(),
-        rich_progress.TextColumn("{task.fields[file]}"),
-    )
-    with rich_progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, rate="", file="")
-
-        def show(progress: Progress) -> None:
-            elapsed = bar.tasks[0].elapsed or 1.0
-            rate = f"{progress.chunks / elapsed:,.0f} chunks/s"
-            name = Path(progress.current).name[-40:]
-            bar.update(task, completed=progress.done, total=progress.total, rate=rate, file=name)
-
-        yield show
-
-
-def print_report(report: SyncReport, database: Path) -> None:
-    """Print what the run did, and what to do about what was skipped."""
-    counts = {
-        "added": report.added,
-        "updated": report.updated,
-        "unchanged": report.unchanged,
-        "removed": report.removed,
-        "skipped": report.skipped,
-    }
-    done = ", ".join(f"{len(items)} {name}" for name, items in counts.items() if items)
-    click.echo(done or "There is no file to index. Check the path and run it again.")
-    if report.chunks:
-        rate = report.tokens / report.seconds if report.seconds else 0.0
-        click.echo(
-            f"{report.chunks:,} chunks, {report.tokens:,} tokens embedded in "
-            f"{report.seconds:.1f} s ({rate:,.0f} tokens/s) -> {shown_path(str(database))}"
-        )
-    for reason, count in Counter(item.reason for item in report.skipped).most_common():
-        examples = [item for item in report.skipped if item.reason == reason][:3]
-        click.echo(f"skipped, {reason}: {count}")
-        for item in examples:
-            click.echo(f"  {shown_path(item.uri)}: {item.detail}")
+    if dry_run and not database.exists():
+        with TemporaryDirectory() as nowhere:
+            with KnowledgeBase(Path(nowhere) / database.name, settings=settings) as kb:
+                yield kb
+            return
+    with KnowledgeBase(database, settings=settings, read_only=dry_run) as kb:
+        yield kb

@@ -13,13 +13,17 @@ import click
 
 from localrag import __version__
 from localrag.cli.ask import ask
+from localrag.cli.compact import compact
 from localrag.cli.doctor import doctor
 from localrag.cli.index import index
 from localrag.cli.models import models
 from localrag.cli.options import OrderedGroup
 from localrag.cli.reembed import reembed
+from localrag.cli.remove import remove
 from localrag.cli.search import search
+from localrag.cli.skipped import skipped
 from localrag.cli.status import status
+from localrag.cli.sync import sync
 from localrag.cli.trace import trace
 from localrag.errors import Cancelled, LocalragError
 
@@ -66,7 +70,20 @@ def cli(ctx: click.Context) -> None:
         ctx.color = False
 
 
-for command in (index, search, ask, trace, status, reembed, models, doctor):
+for command in (
+    index,
+    sync,
+    search,
+    ask,
+    trace,
+    status,
+    skipped,
+    remove,
+    compact,
+    reembed,
+    models,
+    doctor,
+):
     cli.add_command(command)
 
 

@@ -19,13 +19,17 @@ __all__ = [
     "EXIT_NOTHING_FOUND",
     "OrderedGroup",
     "database_option",
+    "dry_run_option",
     "explain_option",
     "json_option",
     "mode_option",
     "model_option",
     "open_for_reading",
+    "open_for_writing",
+    "quiet_option",
     "rerank_option",
     "reranker_option",
+    "watch_option",
 ]
 
 EXIT_NOTHING_FOUND = 3
@@ -89,6 +93,17 @@ explain_option: Callable[[Command], Command] = click.option(
 )
 
 
+dry_run_option: Callable[[Command], Command] = click.option(
+    "--dry-run", is_flag=True, help="Say what would happen, and write nothing."
+)
+watch_option: Callable[[Command], Command] = click.option(
+    "--watch", "watching", is_flag=True, help="Go on and follow changes until Ctrl-C."
+)
+quiet_option: Callable[[Command], Command] = click.option(
+    "--quiet", "-q", is_flag=True, help="Show no progress bar and no report."
+)
+
+
 def open_for_reading(
     path: Path, model: str | None = None, reranker: str | None = None
 ) -> KnowledgeBase:
@@ -103,11 +118,22 @@ def open_for_reading(
         KnowledgeBaseError: there is no such file: a search must not make an empty one.
         ModelError: there is no such model.
     """
+    writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
+    return open_for_writing(path, model, reranker, read_only=path.exists() and not writable)
+
+
+def open_for_writing(
+    path: Path, model: str | None = None, reranker: str | None = None, *, read_only: bool = False
+) -> KnowledgeBase:
+    """Open an existing file, to write to it unless `read_only`; arguments as in `open_for_reading`.
+
+    Raises:
+        KnowledgeBaseError: there is no such file: only indexing makes one.
+    """
     from localrag.knowledge_base import KnowledgeBase  # noqa: PLC0415 - keeps --help light
 
     if not path.exists():
         raise KnowledgeBaseError(
             f"{path} does not exist. Make it first: localrag index FOLDER --db {path}"
         )
-    writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
-    return KnowledgeBase(path, read_only=not writable, embedder=model, reranker=reranker)
+    return KnowledgeBase(path, read_only=read_only, embedder=model, reranker=reranker)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from localrag.cli.index import progress_bar
 from localrag.cli.options import database_option, json_option, model_option
 from localrag.cli.output import print_json, shown_path
+from localrag.cli.report import progress_bar
 from localrag.errors import Cancelled
 
 if TYPE_CHECKING:

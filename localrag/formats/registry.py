@@ -18,7 +18,15 @@ from localrag.formats.detect import signature_of, text_type_of
 if TYPE_CHECKING:
     from localrag.records import Document
 
-__all__ = ["FORMATS", "SUPPORTED_SUFFIXES", "Format", "media_type_of", "read_document"]
+__all__ = [
+    "FORMATS",
+    "MEDIA_TYPES",
+    "SUPPORTED_SUFFIXES",
+    "Format",
+    "media_type_of",
+    "read_document",
+    "suffix_of",
+]
 
 
 PLAIN_TEXT = "text/plain"
@@ -284,6 +292,9 @@ FORMATS = (
 _BY_MEDIA_TYPE = {known.media_type: known for known in FORMATS}
 _BY_SUFFIX = {suffix: known for known in FORMATS for suffix in known.suffixes}
 
+MEDIA_TYPES = frozenset(_BY_MEDIA_TYPE)
+"""What there is a reader for."""
+
 SUPPORTED_SUFFIXES = tuple(_BY_SUFFIX)
 """Lower case, with the dot. A file without any suffix is read as plain text if it is text."""
 
@@ -329,7 +340,7 @@ def read_document(data: bytes, uri: str) -> Document:
             ``"too large"`` or ``"unsupported"``.
     """
     name = uri.replace("\\", "/").rpartition("/")[2]
-    suffix = _suffix_of(name)
+    suffix = suffix_of(uri)
     media_type = media_type_of(data, suffix, name)
     if media_type not in _BY_MEDIA_TYPE:
         what = media_type or suffix
@@ -352,7 +363,8 @@ def _read(known: Format, data: bytes, uri: str) -> Document:
         raise ReadError("damaged", f"the {known.name} reader failed ({what})") from error
 
 
-def _suffix_of(name: str) -> str:
-    name = name.lstrip(".")
+def suffix_of(uri: str) -> str:
+    """Return the suffix of a file's name in lower case, with the dot; ``""`` where it has none."""
+    name = uri.replace("\\", "/").rpartition("/")[2].lstrip(".")
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
     return f".{suffix}" if suffix and " " not in suffix else ""

@@ -6,12 +6,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from localrag.store.chunks import chunk_hash, chunk_ids_of, insert_chunks, insert_sections
+from localrag.formats.spans import stem_of
+from localrag.ingest.moves import is_named_by_file, retitle
+from localrag.store.chunks import (
+    chunk_hash,
+    chunk_ids_of,
+    fetch_chunks,
+    insert_chunks,
+    insert_sections,
+    update_contexts,
+)
 from localrag.store.documents import (
     clear_skipped,
     delete_document,
     find_document,
     insert_document,
+    metadata_of,
+    rename_document,
+    touch_document,
 )
 from localrag.store.vectors import (
     delete_vectors,
@@ -21,19 +33,19 @@ from localrag.store.vectors import (
     vectors_by_hash,
 )
 from localrag.store.words import delete_words, insert_words
-from localrag.text.analysis import analyse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import apsw
 
-    from localrag.inference.protocols import Embedder, FloatArray
+    from localrag.inference.protocols import Embedder, FloatArray, TokenCounter
+    from localrag.ingest.discover import Source
     from localrag.ingest.prepare import Prepared
-    from localrag.records import Chunk
     from localrag.store.database import Database
+    from localrag.store.documents import DocumentRow
 
-__all__ = ["embed_all", "remove_document", "write_document"]
+__all__ = ["embed_all", "move_document", "remove_document", "write_document"]
 
 
 def embed_all(
@@ -60,22 +72,45 @@ def embed_all(
     return vectors, sum(chunk.tokens for chunk in missing.values())
 
 
-def _words(chunk: Chunk) -> tuple[str, str]:
-    body = f"{chunk.preamble}\n{chunk.text}" if chunk.preamble else chunk.text
-    return " ".join(analyse(chunk.context)), " ".join(analyse(body))
-
-
 def write_document(database: Database, prepared: Prepared, vectors: FloatArray) -> None:
     """Replace whatever the file holds under this document's URI."""
-    words = [_words(chunk) for chunk in prepared.chunks]
     with database.atomic() as connection:
         _remove(connection, prepared.row.uri)
         document_id = insert_document(connection, prepared.row, prepared.metadata)
         section_ids = insert_sections(connection, document_id, prepared.sections)
         ids = insert_chunks(connection, document_id, section_ids, prepared.chunks)
-        insert_words(connection, ids, words)
+        insert_words(connection, ids, prepared.words)
         insert_vectors(connection, ids, vectors)
-        clear_skipped(connection, prepared.row.uri)
+        clear_skipped(connection, [prepared.row.uri])
+
+
+def move_document(
+    database: Database, row: DocumentRow, source: Source, read_at: int, counter: TokenCounter
+) -> bool:
+    """Give a document the name of the file that holds its bytes now; False where that cannot be.
+
+    `read_at` is when those bytes were read, at the earliest, in nanoseconds since 1970.
+
+    Chunks keep their ids and vectors. Where the title is the file's name it changes too, with the
+    contexts and their words; the vectors keep what the old name gave them until the text changes.
+    """
+    with database.atomic() as connection:
+        chunks = fetch_chunks(connection, chunk_ids_of(connection, row.id))
+        title = row.title
+        if is_named_by_file(row, metadata_of(connection, row.id), chunks.values()):
+            title = stem_of(source.uri)
+        if title != row.title:
+            retitled = retitle(chunks, title, counter)
+            if retitled is None:
+                return False
+            update_contexts(connection, [(one.id, one.context, one.tokens) for one in retitled])
+            ids = [one.id for one in retitled]
+            delete_words(connection, ids)
+            insert_words(connection, ids, [one.words for one in retitled])
+        rename_document(connection, row.id, source.uri, title)
+        touch_document(connection, row.id, source.modified_at, read_at)
+        clear_skipped(connection, [source.uri])
+    return True
 
 
 def remove_document(database: Database, uri: str) -> None:

@@ -23,6 +23,7 @@ __all__ = [
     "fetch_range",
     "insert_chunks",
     "insert_sections",
+    "update_contexts",
 ]
 
 COLUMNS = (
@@ -103,6 +104,16 @@ def insert_chunks(
         ],
     )
     return ids
+
+
+def update_contexts(connection: apsw.Connection, contexts: Iterable[tuple[int, str, int]]) -> None:
+    """Set context and tokens of chunks: (id, context, tokens).
+
+    The content hash stays: it names what was embedded, and the vectors stay too.
+    """
+    connection.executemany(
+        "UPDATE chunks SET context = ?2, tokens = ?3 WHERE id = ?1", list(contexts)
+    )
 
 
 def fetch_chunks(connection: apsw.Connection, ids: Iterable[int]) -> dict[int, StoredChunk]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
 import threading
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +10,6 @@ from urllib.parse import quote
 
 import apsw
 import sqlite_vec
-from filelock import FileLock, Timeout
 
 from localrag.errors import (
     BusyError,
@@ -21,9 +17,11 @@ from localrag.errors import (
     NotAKnowledgeBaseError,
     ReadOnlyError,
 )
-from localrag.store.migrations import check_identity, migrate
+from localrag.store.lock import locked
+from localrag.store.migrations import FORMAT_VERSION, check_identity, migrate
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
 
 __all__ = ["Database"]
@@ -73,6 +71,11 @@ class Database:
         elif version == 0:
             raise NotAKnowledgeBaseError(
                 f"{self.path} is empty. Fill it first: localrag index FOLDER --db {self.path}"
+            )
+        elif version < FORMAT_VERSION:
+            raise KnowledgeBaseError(
+                f"{self.path} has format {version} of an older localrag, and cannot be brought up "
+                "to date here. Copy it to a place where you may write, and open it there once."
             )
 
     @property
@@ -137,20 +140,18 @@ class Database:
 
         Raises:
             BusyError: another process is indexing into this file.
+            ReadOnlyError: the file is open read-only, or its folder may not be written.
         """
-        lock = FileLock(lock_path(self.path), timeout=0)
-        try:
-            lock.acquire()
-        except Timeout as error:
-            raise BusyError(
-                f"Another localrag is writing to {self.path.name}. Wait until it has finished, or "
-                "stop it, and run this again."
-            ) from error
-        try:
-            with translated(self.path):
-                yield
-        finally:
-            lock.release()
+        if self.read_only:
+            raise self._read_only_error()
+        with locked(self.path), translated(self.path):
+            yield
+
+    def _read_only_error(self) -> ReadOnlyError:
+        return ReadOnlyError(
+            f"{self.path.name} is open read-only. Open it for writing, or copy it to a place where "
+            "you may write."
+        )
 
     def close(self) -> None:
         """Close every thread's connection. The last one folds the write-ahead log into the file."""
@@ -159,14 +160,6 @@ class Database:
             for connection in self._connections:
                 connection.close()
             self._connections.clear()
-
-
-def lock_path(path: Path) -> Path:
-    """Return the lock's place: outside the user's folder, so that the base stays one file."""
-    # Named by user too: in a shared temporary folder another user's lock could not be opened.
-    user = os.getuid() if hasattr(os, "getuid") else 0
-    name = hashlib.sha256(f"{user}\x00{path.resolve()}".encode("utf-8", "replace")).hexdigest()[:32]
-    return Path(tempfile.gettempdir()) / f"localrag-{name}.lock"
 
 
 def connect(path: Path, *, read_only: bool) -> apsw.Connection:

@@ -6,7 +6,7 @@ everywhere.
 
 from __future__ import annotations
 
-__all__ = ["APPLICATION_ID", "REEMBEDDED", "TABLES", "vectors_table"]
+__all__ = ["APPLICATION_ID", "REEMBEDDED", "SYNC_BOOKKEEPING", "TABLES", "vectors_table"]
 
 APPLICATION_ID = 0x6C72_6167  # "lrag": `file` and other tools can tell what the file is
 
@@ -98,6 +98,22 @@ CREATE TABLE query_stages(
     survivors TEXT NOT NULL,             -- JSON: [[chunk id, score], ...], best first
     PRIMARY KEY(query_id, position)
 ) STRICT, WITHOUT ROWID;
+"""
+
+SYNC_BOOKKEEPING = """
+-- How a source was indexed: a later sync repeats it. Patterns are JSON lists.
+ALTER TABLE sources ADD COLUMN include TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE sources ADD COLUMN exclude TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE sources ADD COLUMN max_bytes INTEGER; -- NULL: the setting max_file_bytes
+
+-- 'file', or 'memory' for a document that a program added: no sync of folders removes it.
+ALTER TABLE documents ADD COLUMN origin TEXT NOT NULL DEFAULT 'file';
+-- Nanoseconds since 1970, when its bytes were read: a file changed just before may change again
+-- without a new date.
+ALTER TABLE documents ADD COLUMN read_at INTEGER;
+
+-- What must differ before a file is tried again that cost a reader its life; '' where any run may.
+ALTER TABLE skipped ADD COLUMN attempt TEXT NOT NULL DEFAULT '';
 """
 
 

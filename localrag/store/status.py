@@ -30,7 +30,7 @@ def read_status(connection: apsw.Connection, path: Path) -> Status:
         tokens=number("SELECT coalesce(sum(tokens), 0) FROM chunks"),
         skipped=number("SELECT count(*) FROM skipped"),
         bytes=path.stat().st_size,
-        sources=tuple(list_sources(connection)),
+        sources=tuple(source.path for source in list_sources(connection)),
         settings=all_settings(connection),
         queries=number("SELECT count(*) FROM queries"),
     )

@@ -8,6 +8,7 @@ de and .945 es, without it .925 and .954, without stems .915 and .951).
 
 from __future__ import annotations
 
+import threading
 from functools import lru_cache
 from typing import Protocol, cast
 
@@ -42,9 +43,16 @@ def _language(word: str) -> str:
     return next((name for first, last, name in _BLOCKS if first <= letter <= last), "")
 
 
-@lru_cache(maxsize=len(_BLOCKS))
-def _stemmer(language: str) -> _Stemmer:
-    # Imported late: the package loads some thirty algorithms.
-    import snowballstemmer  # noqa: PLC0415
+_OWN = threading.local()
+"""A stemmer keeps the word that it works on in itself: each thread has its own."""
 
-    return cast("_Stemmer", snowballstemmer.stemmer(language))
+
+def _stemmer(language: str) -> _Stemmer:
+    made: _Stemmer | None = getattr(_OWN, language, None)
+    if made is None:
+        # Imported late: the package loads some thirty algorithms.
+        import snowballstemmer  # noqa: PLC0415
+
+        made = cast("_Stemmer", snowballstemmer.stemmer(language))
+        setattr(_OWN, language, made)
+    return made

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from support import write_files
 
-from localrag.ingest.discover import Source, discover, uri_of
+from localrag.ingest.discover import Root, Source, discover, path_of, uri_of
+from localrag.ingest.patterns import Wanted
 from localrag.records import Skipped
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ LIMIT = 1_000
 
 
 def found(*paths: Path) -> list[Source | Skipped]:
-    return list(discover(paths, max_bytes=LIMIT))
+    return list(discover(Root(path, LIMIT) for path in paths))
 
 
 def names(root: Path, *paths: Path) -> list[str]:
@@ -125,7 +126,9 @@ def test_a_file_beyond_the_limit_is_skipped_with_both_sizes(tmp_path: Path) -> N
     fits, large = found(tmp_path)
     assert isinstance(fits, Source)
     assert large == Skipped(
-        str(tmp_path / "large.md"), "too large", "1,001 bytes; the limit is 1,000 (max_file_bytes)"
+        str(tmp_path / "large.md"),
+        "too large",
+        "1,001 bytes; the limit is 1,000: raise it with --max-mb",
     )
 
 
@@ -168,3 +171,34 @@ def test_a_folder_that_cannot_be_opened_is_skipped_and_the_rest_is_found(
 def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
     assert found(tmp_path) == []
     assert found() == []
+
+
+def test_a_name_that_is_no_text_leads_back_to_its_file(tmp_path: Path) -> None:
+    raw = os.fsencode(tmp_path) + b"/caf\xe9"
+    try:
+        Path(os.fsdecode(raw)).mkdir()
+    except OSError:
+        pytest.skip("this file system takes names in UTF-8 only")
+    uri = uri_of(Path(os.fsdecode(raw)))
+    assert path_of(uri) == Path(os.fsdecode(raw))
+    assert path_of(str(tmp_path)) == tmp_path
+    assert path_of("/nowhere/caf\\xe9") == Path("/nowhere/caf\\xe9")
+
+
+def test_names_that_look_alike_are_different_files(tmp_path: Path) -> None:
+    alike = ["Note.md", "note.md", "note .md", " note.md", "caf\u00e9.md", "cafe\u0301.md"]
+    for name in alike:
+        (tmp_path / name).write_text("x", encoding="utf-8")
+    if len(list(tmp_path.iterdir())) < len(alike):
+        pytest.skip("this file system takes some of these names for the same")
+    assert sorted(names(tmp_path)) == sorted(alike)
+
+
+def test_each_root_is_walked_in_its_own_way(tmp_path: Path) -> None:
+    write_files(tmp_path, {"sub/a.md": "x", "sub/b.txt": "x", "c.md": "x"})
+    roots = [
+        Root(tmp_path, LIMIT, Wanted(include=("*.md",))),
+        Root(tmp_path / "sub", LIMIT, Wanted(include=("*.txt",))),
+    ]
+    found = [os.path.relpath(item.uri, tmp_path) for item in discover(roots)]
+    assert found == ["c.md", "sub/a.md", "sub/b.txt"]

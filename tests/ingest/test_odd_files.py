@@ -83,11 +83,11 @@ def test_a_file_that_vanishes_or_grows_during_the_run(
             source.path.write_text("Grown. " * 100, encoding="utf-8")
         return read_source(source)
 
-    monkeypatch.setattr("localrag.ingest.pipeline.read_source", late)
+    monkeypatch.setattr("localrag.ingest.prepare.read_source", late)
     with open_base(folder.parent / "kb.db") as kb:
         report = kb.sync(folder)
         assert any(Path(one.uri).name == "two.txt" for one in report.skipped)
-        monkeypatch.setattr("localrag.ingest.pipeline.read_source", read_source)
+        monkeypatch.setattr("localrag.ingest.prepare.read_source", read_source)
         again = kb.sync(folder)
         assert kb.search("grown", limit=1)[0].text.startswith("Grown.")
     assert again.added == again.updated == again.removed == ()

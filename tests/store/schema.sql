@@ -6,7 +6,7 @@ CREATE TABLE settings(
 CREATE TABLE sources(
     path TEXT PRIMARY KEY,
     added_at TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
+, include TEXT NOT NULL DEFAULT '[]', exclude TEXT NOT NULL DEFAULT '[]', max_bytes INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE TABLE documents(
     id INTEGER PRIMARY KEY,
@@ -20,7 +20,7 @@ CREATE TABLE documents(
     language TEXT,
     metadata TEXT NOT NULL DEFAULT '{}', -- JSON
     labels TEXT NOT NULL DEFAULT '[]'    -- JSON: access labels
-) STRICT;
+, origin TEXT NOT NULL DEFAULT 'file', read_at INTEGER) STRICT;
 
 CREATE TABLE sections(
     id INTEGER PRIMARY KEY,
@@ -70,7 +70,7 @@ CREATE TABLE skipped(
     reason TEXT NOT NULL,
     detail TEXT NOT NULL,
     seen_at TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
+, attempt TEXT NOT NULL DEFAULT '') STRICT, WITHOUT ROWID;
 
 CREATE TABLE queries(
     id INTEGER PRIMARY KEY,

@@ -20,16 +20,20 @@ from localrag.store.chunks import (
 )
 from localrag.store.database import Database
 from localrag.store.documents import (
-    add_sources,
+    SourceRow,
     clear_skipped,
     delete_document,
+    delete_sources,
     find_document,
     insert_document,
     list_documents,
     list_skipped,
     list_sources,
+    metadata_of,
     now,
     record_skipped,
+    rename_document,
+    save_sources,
     touch_document,
 )
 from localrag.store.settings import all_settings, get_setting, set_setting
@@ -96,9 +100,21 @@ def test_touching_a_document_changes_its_date_only(database: Database) -> None:
     with database.atomic() as connection:
         id_ = insert_document(connection, document_row("/a"), {})
         before = find_document(connection, "/a")
-        touch_document(connection, id_, 99)
+        touch_document(connection, id_, 99, 100)
     assert before is not None
-    assert find_document(database.connection, "/a") == replace(before, modified_at=99)
+    touched = find_document(database.connection, "/a")
+    assert touched == replace(before, modified_at=99, read_at=100)
+
+
+def test_a_document_gets_another_name_and_keeps_the_rest(database: Database) -> None:
+    with database.atomic() as connection:
+        id_ = insert_document(connection, document_row("/a"), {"year": 2024})
+        before = find_document(connection, "/a")
+        rename_document(connection, id_, "/b", "B")
+    assert before is not None
+    assert find_document(database.connection, "/a") is None
+    assert find_document(database.connection, "/b") == replace(before, uri="/b", title="B")
+    assert metadata_of(database.connection, id_) == {"year": 2024}
 
 
 def test_deleting_a_document_takes_its_sections_and_chunks_along(database: Database) -> None:
@@ -114,9 +130,15 @@ def test_deleting_a_document_takes_its_sections_and_chunks_along(database: Datab
 
 def test_a_source_is_remembered_once(database: Database) -> None:
     with database.atomic() as connection:
-        add_sources(connection, ["/b", "/a"])
-        add_sources(connection, ["/a"])
-    assert list_sources(database.connection) == ["/a", "/b"]
+        save_sources(connection, [SourceRow("/b"), SourceRow("/a", include=("*.md",))])
+        save_sources(connection, [SourceRow("/a", exclude=("鍵/",), max_bytes=9)])
+    assert list_sources(database.connection) == [
+        SourceRow("/a", exclude=("鍵/",), max_bytes=9),
+        SourceRow("/b"),
+    ]
+    with database.atomic() as connection:
+        delete_sources(connection, ["/a", "/unknown"])
+    assert list_sources(database.connection) == [SourceRow("/b")]
 
 
 def test_the_ledger_keeps_the_last_reason_until_it_is_cleared(database: Database) -> None:
@@ -129,8 +151,7 @@ def test_the_ledger_keeps_the_last_reason_until_it_is_cleared(database: Database
         Skipped("/b", "too large", "9 bytes"),
     ]
     with database.atomic() as connection:
-        clear_skipped(connection, "/b")
-        clear_skipped(connection, "/unknown")
+        clear_skipped(connection, ["/b", "/unknown"])
     assert [skipped.uri for skipped in list_skipped(database.connection)] == ["/a"]
 
 

@@ -1,17 +1,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 
+from localrag.errors import KnowledgeBaseError
+from localrag.records import Skipped
 from localrag.store.database import Database
+from localrag.store.documents import SourceRow, list_documents, list_sources, skipped_attempts
 from localrag.store.migrations import FORMAT_VERSION, migrate
-from localrag.store.schema import APPLICATION_ID
+from localrag.store.schema import APPLICATION_ID, TABLES
 from localrag.store.vectors import create_vectors
-
-if TYPE_CHECKING:
-    import apsw
 
 SNAPSHOT = Path(__file__).with_name("schema.sql")
 
@@ -45,6 +45,42 @@ def test_a_fresh_file_says_what_it_is_and_in_which_format(tmp_path: Path) -> Non
     database.close()
     header = (tmp_path / "fresh.db").read_bytes()[:100]
     assert header[68:72] == b"lrag"
+
+
+def file_of_format_1(path: Path) -> Path:
+    """Make a file as the first release made it, with a document, a source and a skipped file."""
+    connection = apsw.Connection(str(path))
+    connection.execute(TABLES)
+    connection.pragma("application_id", APPLICATION_ID)
+    connection.pragma("user_version", 1)
+    connection.execute(
+        "INSERT INTO documents(uri, title, media_type, content_hash, size, modified_at, indexed_at)"
+        " VALUES('/docs/a.md', 'A', 'text/markdown', 'hash', 4, 5, '2026-01-01T00:00:00+00:00');"
+        "INSERT INTO sources VALUES('/docs', '2026-01-01T00:00:00+00:00');"
+        "INSERT INTO skipped VALUES('/docs/b.md', 'empty', 'no text', '2026-01-01T00:00:00+00:00')"
+    )
+    connection.close()
+    return path
+
+
+def test_a_file_of_the_first_format_is_brought_up_to_date(tmp_path: Path) -> None:
+    database = Database(file_of_format_1(tmp_path / "old.db"))
+    connection = database.connection
+    assert connection.pragma("user_version") == FORMAT_VERSION
+    [row] = list_documents(connection)
+    assert (row.uri, row.origin, row.read_at) == ("/docs/a.md", "file", None)
+    assert list_sources(connection) == [SourceRow("/docs")]
+    skipped = Skipped("/docs/b.md", "empty", "no text")
+    assert skipped_attempts(connection) == {"/docs/b.md": (skipped, "")}
+    database.close()
+
+
+def test_a_file_of_an_older_format_that_may_not_be_written_says_what_to_do(tmp_path: Path) -> None:
+    path = file_of_format_1(tmp_path / "old.db")
+    before = path.read_bytes()
+    with pytest.raises(KnowledgeBaseError, match=r"has format 1 .* Copy it to a place"):
+        Database(path, read_only=True)
+    assert path.read_bytes() == before
 
 
 def test_a_step_that_another_process_did_meanwhile_is_not_done_twice(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from support import add_document, chunks_of
 
 from localrag.records import Skipped
 from localrag.store.database import Database
-from localrag.store.documents import add_sources, record_skipped
+from localrag.store.documents import SourceRow, record_skipped, save_sources
 from localrag.store.migrations import FORMAT_VERSION
 from localrag.store.settings import set_setting
 from localrag.store.status import CHECKS, read_status, verify
@@ -29,7 +29,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 def test_status_counts_what_the_file_holds(database: Database) -> None:
     with database.atomic() as connection:
-        add_sources(connection, ["/"])
+        save_sources(connection, [SourceRow("/")])
         record_skipped(connection, Skipped("/c", "empty", "no text"))
         set_setting(connection, "chunk_tokens", "300")
     status = read_status(database.connection, database.path)

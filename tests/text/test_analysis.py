@@ -1,6 +1,7 @@
 import re
 import string
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -154,3 +155,14 @@ def test_what_is_typed_is_found_in_itself(text: str) -> None:
 def test_terms_are_distinct(text: str) -> None:
     found = analyse_query(text)
     assert len(found) == len(set(found))
+
+
+def test_threads_do_not_disturb_each_others_stems() -> None:
+    endings = ("ing", "ational", "ization", "fulness", "edly", "ements")
+    words = [
+        f"{a}{b}{c}{end}" for a in "bcdfg" for b in "aeiou" for c in "lmnprst" for end in endings
+    ]
+    expected = [stem.__wrapped__(word) for word in words]
+    with ThreadPoolExecutor(4) as pool:
+        results = pool.map(lambda _: [stem.__wrapped__(word) for word in words], range(8))
+        assert list(results) == [expected] * 8

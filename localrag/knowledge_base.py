@@ -147,7 +147,7 @@ class KnowledgeBase:
 
     # Reading
 
-    def search(
+    def search(  # noqa: PLR0913 - each is one choice that a caller has
         self,
         query: str,
         *,
@@ -155,6 +155,7 @@ class KnowledgeBase:
         mode: Mode = "hybrid",
         rerank: bool = True,
         context: int = 0,
+        budget: float | None = None,
     ) -> SearchResult:
         """Return the chunks that fit `query` best. Any string is a legal query.
 
@@ -165,21 +166,31 @@ class KnowledgeBase:
             rerank: whether the cross-encoder reads the best candidates; without it hits have no
                 relevance.
             context: chunks before and after each hit that are shown with it.
+            budget: seconds that the cross-encoder may read candidates, best first; those for which
+                no time is left follow behind, without a relevance. None reads all.
 
         Raises:
             SettingsError: `mode` is none of the three, or a number is too small.
         """
-        plan = Plan(mode=mode, rerank=rerank, limit=limit, neighbours=context)
+        plan = Plan(mode=mode, rerank=rerank, limit=limit, neighbours=context, budget=budget)
         state, trace = self._run(self._search_stages(plan), query)
         return SearchResult(state.query, hits(state), trace)
 
-    def ask(self, question: str, *, mode: Mode = "hybrid", rerank: bool = True) -> Answer:
+    def ask(
+        self,
+        question: str,
+        *,
+        mode: Mode = "hybrid",
+        rerank: bool = True,
+        budget: float | None = None,
+    ) -> Answer:
         """Return the sentences that answer `question`, each cited, or an honest "not found".
 
         Args:
             question: in any language that the documents are in.
             mode: how candidates are retrieved, as in `search`.
             rerank: whether candidates are reranked before the answer is taken from the best.
+            budget: seconds that the cross-encoder may read candidates, as in `search`.
         """
         plan = Plan(
             mode=mode,
@@ -187,6 +198,7 @@ class KnowledgeBase:
             limit=self.settings.answer_passages,
             neighbours=self.settings.answer_neighbours,
             token_budget=self.settings.passage_tokens,
+            budget=budget,
         )
         extract = Extract(
             self.reranker,

@@ -370,6 +370,8 @@ class SearchState:
     """One list per method and query: stages 2a and 2b add to it."""
     survivors: tuple[Candidate, ...] = ()
     """What the last stage let through, best first."""
+    unread: frozenset[int] = frozenset()
+    """Ids of survivors that stage 4 had no time for: their score is the fused one."""
     passages: tuple[Passage, ...] = ()
     """Stage 5: spans in the order of their best chunk."""
     sentences: tuple[Citation, ...] = ()

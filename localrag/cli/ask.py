@@ -8,6 +8,7 @@ import click
 
 from localrag.cli.options import (
     EXIT_NOTHING_FOUND,
+    budget_option,
     database_option,
     explain_option,
     json_option,
@@ -38,6 +39,7 @@ __all__ = ["ask"]
 @database_option
 @mode_option
 @rerank_option
+@budget_option
 @explain_option
 @json_option
 @click.pass_context
@@ -48,6 +50,7 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
     mode: Mode,
     *,
     rerank: bool,
+    budget: float | None,
     explain: bool,
     as_json: bool,
 ) -> None:
@@ -56,7 +59,7 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
     When the documents do not answer it, that is said and the exit code is 3.
     """
     with open_for_reading(database) as kb:
-        answer = kb.ask(question, mode=mode, rerank=rerank)
+        answer = kb.ask(question, mode=mode, rerank=rerank, budget=budget)
         chunks = kb.chunks(answer.trace.chunk_ids) if explain else {}
     if as_json:
         print_json(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXIT_NOTHING_FOUND",
+    "Duration",
+    "budget_option",
     "database_option",
     "explain_option",
     "json_option",
@@ -29,6 +32,25 @@ EXIT_NOTHING_FOUND = 3
 
 Command = Any
 """A function on its way to become a click command."""
+
+
+class Duration(click.ParamType):
+    """A time such as ``300ms`` or ``1.5s``; becomes seconds. A bare number is milliseconds."""
+
+    name = "duration"
+
+    def convert(
+        self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return `value` in seconds."""
+        if isinstance(value, float):
+            return value
+        match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*(ms|s)?", str(value).strip())
+        seconds = float(match[1]) / (1 if match[2] == "s" else 1000) if match else 0.0
+        if not seconds > 0:
+            self.fail(f"{value!r} is not a time above 0. Write it like 300ms or 1.5s.", param, ctx)
+        return seconds
+
 
 database_option: Callable[[Command], Command] = click.option(
     "--db",
@@ -55,6 +77,13 @@ rerank_option: Callable[[Command], Command] = click.option(
     default=True,
     show_default=True,
     help="Have a second model, the cross-encoder, read the best candidates and order them.",
+)
+budget_option: Callable[[Command], Command] = click.option(
+    "--budget",
+    type=Duration(),
+    metavar="TIME",
+    help="Most time for reading candidates, such as 300ms: the best are read first, and those for "
+    "which no time is left follow behind. Without it all are read.",
 )
 explain_option: Callable[[Command], Command] = click.option(
     "--explain", is_flag=True, help="Also show what every stage let through."

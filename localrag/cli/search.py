@@ -8,6 +8,7 @@ import click
 
 from localrag.cli.options import (
     EXIT_NOTHING_FOUND,
+    budget_option,
     database_option,
     explain_option,
     json_option,
@@ -47,6 +48,7 @@ __all__ = ["search"]
 )
 @mode_option
 @rerank_option
+@budget_option
 @click.option(
     "--context",
     type=click.IntRange(0, 50),
@@ -67,6 +69,7 @@ def search(  # noqa: PLR0913 - click hands over each option by name
     mode: Mode,
     context: int,
     rerank: bool,
+    budget: float | None,
     full: bool,
     explain: bool,
     as_json: bool,
@@ -76,7 +79,9 @@ def search(  # noqa: PLR0913 - click hands over each option by name
     QUERY is a question, some words, a name: any text is legal.
     """
     with open_for_reading(database) as kb:
-        result = kb.search(query, limit=limit, mode=mode, rerank=rerank, context=context)
+        result = kb.search(
+            query, limit=limit, mode=mode, rerank=rerank, context=context, budget=budget
+        )
         chunks = kb.chunks(result.trace.chunk_ids) if explain else {}
     if as_json:
         print_json(

@@ -42,7 +42,7 @@ class Expand:
         taken = {c.chunk_id: chunks[c.chunk_id] for c in kept}
         spent = sum(chunk.tokens for chunk in taken.values())
         taken |= self._neighbours(list(taken.values()), self._budget - spent)
-        passages = self._passages(kept, taken)
+        passages = self._passages(kept, taken, state.unread)
         note = f"{len(passages)} passages, {sum(p.tokens for p in passages)} tokens"
         return replace(state, survivors=tuple(kept), passages=passages, note=note)
 
@@ -105,11 +105,14 @@ class Expand:
         return follows and (self.neighbours > 0 or before.section_id == after.section_id)
 
     def _passages(
-        self, kept: Sequence[Candidate], taken: dict[int, StoredChunk]
+        self,
+        kept: Sequence[Candidate],
+        taken: dict[int, StoredChunk],
+        unread: frozenset[int],
     ) -> tuple[Passage, ...]:
         """Return one passage per run of neighbouring chunks, in the order of its best match."""
         rank = {candidate.chunk_id: position for position, candidate in enumerate(kept)}
-        score = {candidate.chunk_id: candidate.score for candidate in kept}
+        relevance = self._relevance(kept, unread)
         passages = []
         for run in self._runs(taken.values()):
             best = sorted((c for c in run if c.id in rank), key=lambda chunk: rank[chunk.id])
@@ -117,11 +120,19 @@ class Expand:
                 Passage(
                     chunks=tuple(run),
                     matched=tuple(chunk.id for chunk in best),
-                    relevance=max(score[c.id] for c in best) if self.reranked else None,
+                    relevance=max(
+                        (relevance[c.id] for c in best if c.id in relevance), default=None
+                    ),
                     text=merge_text(run),
                 )
             )
         return tuple(sorted(passages, key=lambda passage: rank[passage.matched[0]]))
+
+    def _relevance(self, kept: Sequence[Candidate], unread: frozenset[int]) -> dict[int, float]:
+        """Return the probability of every chunk that the cross-encoder has read."""
+        if not self.reranked:
+            return {}
+        return {one.chunk_id: one.score for one in kept if one.chunk_id not in unread}
 
 
 def merge_text(run: Sequence[StoredChunk]) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -142,6 +143,12 @@ def test_only_the_wanted_number_of_matches_is_taken(database: Database) -> None:
 def test_scores_that_are_no_probabilities_are_not_shown_as_relevance(database: Database) -> None:
     [passage] = expand(database, found(1), reranked=False).passages
     assert passage.relevance is None
+
+
+def test_what_was_not_read_has_no_relevance(database: Database) -> None:
+    state = replace(found(2, 6, 7), unread=frozenset({2, 7}))
+    passages = expand(database, state).passages
+    assert [(p.matched, p.relevance) for p in passages] == [((2,), None), ((6, 7), 0.8)]
 
 
 def test_a_chunk_that_is_gone_is_left_out(database: Database) -> None:

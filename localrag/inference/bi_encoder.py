@@ -10,7 +10,7 @@ from localrag.errors import ModelError
 from localrag.inference.batching import pad, plan_batches
 from localrag.inference.pooling import first_token, mean_of_tokens, require_usable, unit
 from localrag.inference.session import Session
-from localrag.inference.tokenizer import PassageCounter, Tokenizer
+from localrag.inference.tokenizer import PassageCounter, cut, open_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ class BiEncoder:
         self._directory = directory
         self.dimensions = card.dimensions
         self.fingerprint = card.fingerprint
-        self._tokenizer = Tokenizer(directory / card.tokenizer)
+        self._tokenizer = open_tokenizer(card, directory)
         self._session = Session(directory / card.model, threads=threads)
         self.counter = PassageCounter(self._tokenizer, card.passage_prefix, card.max_tokens)
 
@@ -66,7 +66,7 @@ class BiEncoder:
         if len(tokens) > self.card.max_tokens:
             special = len(self._tokenizer.encode(""))
             tokens = self._tokenizer.encode(
-                self._tokenizer.cut(prefixed, self.card.max_tokens - special)
+                cut(self._tokenizer, prefixed, self.card.max_tokens - special)
             )
         vector: FloatArray = self._embed([tokens])[0]
         return vector
@@ -97,7 +97,8 @@ class BiEncoder:
 
     def _embed(self, inputs: Sequence[Sequence[int]]) -> FloatArray:
         vectors = np.empty((len(inputs), self.dimensions), np.float32)
-        for batch in plan_batches([len(tokens) for tokens in inputs]):
+        lengths = [len(tokens) for tokens in inputs]
+        for batch in plan_batches(lengths, self._session.token_budget):
             ids, mask = pad([inputs[member] for member in batch.members])
             hidden = self._session.run(ids, mask)
             pooled = mean_of_tokens(hidden, mask) if self._mean else first_token(hidden)

@@ -78,8 +78,10 @@ class ModelCard(_Frozen):
     """From logit to probability; of cross-encoders only."""
     model: RelativePath = "model.onnx"
     tokenizer: RelativePath = "tokenizer.json"
+    compiled_tokenizer: RelativePath | None = None
+    """The same tokenizer in a form that loads at once, read instead of it; of models that ship."""
     files: Annotated[tuple[ModelFile, ...], Field(min_length=1)]
-    """Every file that is needed, the two above among them."""
+    """Every file that is needed, those above among them."""
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:
@@ -88,16 +90,22 @@ class ModelCard(_Frozen):
             raise ValueError("dimensions and pooling belong to a bi-encoder, and it needs both")
         if bi_encoder == (self.calibration is not None):
             raise ValueError("a calibration belongs to a cross-encoder, and it needs one")
-        missing = {self.model, self.tokenizer} - {file.path for file in self.files}
+        named = {self.model, self.tokenizer, self.compiled_tokenizer or self.tokenizer}
+        missing = named - {file.path for file in self.files}
         if missing:
             raise ValueError(f"not listed under files: {', '.join(sorted(missing))}")
         return self
 
     @property
     def fingerprint(self) -> str:
-        """Hash of all that decides what the model returns, 16 hexadecimal digits."""
+        """Hash of all that decides what the model returns, 16 hexadecimal digits.
+
+        The compiled tokenizer is left out: it gives the tokens of the one it was compiled from, so
+        that a new form of it leaves every vector as it was.
+        """
+        deciding = [file for file in self.files if file.path != self.compiled_tokenizer]
         facts = {
-            "files": sorted(file.sha256 for file in self.files),
+            "files": sorted(file.sha256 for file in deciding),
             "pooling": self.pooling,
             "normalize": self.normalize,
             "prefixes": [self.query_prefix, self.passage_prefix],

@@ -9,7 +9,7 @@ import numpy as np
 from localrag.errors import ModelError
 from localrag.inference.batching import pad, plan_batches
 from localrag.inference.session import Session
-from localrag.inference.tokenizer import Tokenizer
+from localrag.inference.tokenizer import cut, open_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ class CrossEncoder:
         self._directory = directory
         self.fingerprint = card.fingerprint
         self._calibration = card.calibration
-        self._tokenizer = Tokenizer(directory / card.tokenizer)
+        self._tokenizer = open_tokenizer(card, directory)
         self._session = Session(directory / card.model, threads=threads)
 
     def relevance(self, query: str, passages: Sequence[str]) -> FloatArray:
@@ -61,7 +61,8 @@ class CrossEncoder:
         """
         inputs = self._inputs(query, passages)
         scores = np.empty(len(inputs), np.float32)
-        for batch in plan_batches([len(tokens) for tokens in inputs]):
+        lengths = [len(tokens) for tokens in inputs]
+        for batch in plan_batches(lengths, self._session.token_budget):
             ids, mask = pad([inputs[member] for member in batch.members])
             scores[list(batch.members)] = self._session.run(ids, mask).reshape(-1)
         if not np.isfinite(scores).all():
@@ -88,7 +89,7 @@ class CrossEncoder:
 
     def _inputs(self, query: str, passages: Sequence[str]) -> list[list[int]]:
         limit = self.card.max_tokens
-        kept = self._tokenizer.cut(self.card.query_prefix + query, limit // 2)
+        kept = cut(self._tokenizer, self.card.query_prefix + query, limit // 2)
         whole = [self.card.passage_prefix + passage for passage in passages]
         inputs = self._tokenizer.encode_pairs(kept, whole)
         for position, tokens in enumerate(inputs):
@@ -98,7 +99,7 @@ class CrossEncoder:
 
     def _shortened(self, query: str, passage: str) -> list[int]:
         around = len(self._tokenizer.encode_pairs(query, [""])[0])
-        start = self._tokenizer.cut(passage, self.card.max_tokens - around)
+        start = cut(self._tokenizer, passage, self.card.max_tokens - around)
         return self._tokenizer.encode_pairs(query, [start])[0]
 
 

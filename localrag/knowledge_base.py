@@ -17,7 +17,7 @@ from localrag.errors import (
     NotAKnowledgeBaseError,
     SettingsError,
 )
-from localrag.inference.load import load_embedder, load_reranker
+from localrag.inference.load import load_ahead, load_embedder, load_reranker
 from localrag.ingest.pipeline import sync
 from localrag.records import Answer, SearchResult, Status
 from localrag.search.pipeline import Plan, hits, search_stages
@@ -32,6 +32,7 @@ from localrag.store.vectors import create_vectors
 from localrag.text.analysis import ANALYSER_VERSION
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterable
     from types import TracebackType
 
@@ -82,6 +83,7 @@ class KnowledgeBase:
     ) -> None:
         self.embedder: Embedder = embedder or load_embedder()
         self.reranker: Reranker = reranker or load_reranker()
+        self._loading: threading.Thread | None = None
         self.database = Database(path, read_only=read_only)
         try:
             self._check_fingerprint()
@@ -105,6 +107,9 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Close the file and release the models' memory."""
+        if self._loading is not None:
+            self._loading.join()  # what is loaded after closing would never be released
+            self._loading = None
         self.database.close()
         self.embedder.close()
         self.reranker.close()
@@ -248,6 +253,9 @@ class KnowledgeBase:
     # Inside
 
     def _search_stages(self, plan: Plan) -> tuple[Stage, ...]:
+        if self._loading is None:
+            wanted = (self.embedder, plan.mode != "lexical"), (self.reranker, plan.rerank)
+            self._loading = load_ahead(*(model for model, used in wanted if used))
         return search_stages(
             self.database.connection, self.embedder, self.reranker, self.settings, plan
         )

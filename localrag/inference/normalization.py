@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["Normalizer"]
 
-FORM = "NFKC"
+FORM: Final = "NFKC"
 
 
 class Normalizer:
@@ -42,7 +42,7 @@ class Normalizer:
         plain = self._prepared(self._deleted.sub("", text))
         if plain.isascii():
             return plain
-        parts = []
+        parts: list[str] = []
         done = 0
         for start, end in self._clusters(plain):
             parts += plain[done:start], unicodedata.normalize(FORM, plain[start:end])

@@ -62,7 +62,7 @@ class Vocabulary:
         view = memoryview(self._map)[start:]
         arrays = {name: _array(view, *place) for name, place in header["arrays"].items()}
         self._base, self._parent, self._piece = arrays["base"], arrays["parent"], arrays["piece"]
-        self._scores = memoryview(np.frombuffer(arrays["scores"], np.int32) / SCORE_UNIT)
+        self._scores = (np.frombuffer(arrays["scores"], np.int32) / SCORE_UNIT).data
         self._codes = {character: code for code, character in enumerate(header["alphabet"], 1)}
         self._alone: int = header["alone"]
         self._longest: int = header["longest"]

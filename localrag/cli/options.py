@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXIT_NOTHING_FOUND",
-    "Duration",
     "budget_option",
     "database_option",
     "explain_option",
@@ -26,6 +25,7 @@ __all__ = [
     "mode_option",
     "open_for_reading",
     "rerank_option",
+    "seconds",
 ]
 
 EXIT_NOTHING_FOUND = 3
@@ -34,22 +34,21 @@ Command = Any
 """A function on its way to become a click command."""
 
 
-class Duration(click.ParamType):
-    """A time such as ``300ms`` or ``1.5s``; becomes seconds. A bare number is milliseconds."""
+def seconds(
+    _ctx: click.Context | None, _param: click.Parameter | None, value: str | None
+) -> float | None:
+    """Return a time such as ``300ms`` or ``1.5s`` in seconds; a bare number is milliseconds.
 
-    name = "duration"
-
-    def convert(
-        self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return `value` in seconds."""
-        if isinstance(value, float):
-            return value
-        match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*(ms|s)?", str(value).strip())
-        seconds = float(match[1]) / (1 if match[2] == "s" else 1000) if match else 0.0
-        if not seconds > 0:
-            self.fail(f"{value!r} is not a time above 0. Write it like 300ms or 1.5s.", param, ctx)
-        return seconds
+    Raises:
+        click.BadParameter: it is not a time above 0.
+    """
+    if value is None:
+        return None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*(ms|s)?", value.strip())
+    number = float(match[1]) / (1 if match[2] == "s" else 1000) if match else 0.0
+    if not number > 0:
+        raise click.BadParameter(f"{value!r} is not a time above 0. Write it like 300ms or 1.5s.")
+    return number
 
 
 database_option: Callable[[Command], Command] = click.option(
@@ -80,7 +79,7 @@ rerank_option: Callable[[Command], Command] = click.option(
 )
 budget_option: Callable[[Command], Command] = click.option(
     "--budget",
-    type=Duration(),
+    callback=seconds,
     metavar="TIME",
     help="Most time for reading candidates, such as 300ms: the best are read first, and those for "
     "which no time is left follow behind. Without it all are read.",

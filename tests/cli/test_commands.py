@@ -18,7 +18,7 @@ from localrag.cli import doctor as doctor_module
 from localrag.cli import index as index_module
 from localrag.cli import main as main_module
 from localrag.cli.main import cli, main
-from localrag.cli.options import Duration
+from localrag.cli.options import seconds
 from localrag.errors import BusyError, LocalragError, ModelError
 from localrag.inference import load
 from localrag.inference.fake import FakeEmbedder, FakeReranker
@@ -361,8 +361,7 @@ def test_json_keeps_every_script_readable(base: Path) -> None:
 
 
 def test_a_budget_is_a_time_with_its_unit() -> None:
-    convert = Duration().convert
-    assert [convert(text, None, None) for text in ("300ms", "1.5 s", "250", ".5s")] == [
+    assert [seconds(None, None, text) for text in ("300ms", "1.5 s", "250", ".5s")] == [
         0.3,
         1.5,
         0.25,

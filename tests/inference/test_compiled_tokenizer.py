@@ -54,7 +54,7 @@ CHARACTERS = "abcdex 鍵は～ｶﾞﾞ\u0301ﬁ\x01\x8f\u200b\n\ud800"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the shipped tokenizer.json, other pieces in it, and its compiled form."""
+    """Return a folder with the shipped tokenizer.json, other pieces, and the compiled form."""
     folder = tmp_path_factory.mktemp("tokenizer")
     definition: dict[str, Any] = json.loads(SHIPPED.read_text(encoding="utf-8"))
     definition["model"]["vocab"] = PIECES

@@ -15,24 +15,7 @@ STATUS = Path("/proc/self/status")
 MOST_MEBIBYTES = 250
 PASSAGES = 30
 """As many as the cross-encoder reads by default."""
-WORDS = [
-    "the",
-    "owl",
-    "of",
-    "the",
-    "coastal",
-    "station",
-    "sleeps",
-    "by",
-    "day",
-    "and",
-    "hunts",
-    "over",
-    "the",
-    "marsh",
-    "at",
-    "night",
-]
+SENTENCE = "the owl of the coastal station sleeps by day and hunts over the marsh at night"
 
 INDEX = """
 import localrag
@@ -60,7 +43,7 @@ def run(folder: Path, program: str) -> list[str]:
 def test_a_search_with_reranking_stays_within_its_memory(tmp_path: Path) -> None:
     # 250 tokens each, and no two alike, so that the cross-encoder reads thirty full passages.
     texts = {
-        f"{number}.txt": " ".join(f"{word} {number}" for word in WORDS * 5)
+        f"{number}.txt": " ".join(f"{word} {number}" for word in SENTENCE.split() * 5)
         for number in range(PASSAGES)
     }
     write_files(tmp_path / "docs", texts)

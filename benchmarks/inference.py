@@ -57,8 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         source = read_source(default_path())
         write_family(source, options.checkpoint, Path(folder), "fp32", "fp32")
         rows = [
-            *measure_indexing(Path(folder), passages, options.runs),
-            *measure_reranking(Path(folder), question, passages[:CANDIDATES], options.runs),
+            *measure_indexing(Path(folder), passages, options),
+            *measure_reranking(Path(folder), question, passages[:CANDIDATES], options),
         ]
     print_table(rows, ("measure", "plain", "localrag", "ratio"))
     return 0
@@ -72,16 +72,24 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--set", default="squad_en")
     parser.add_argument("--passages", type=int, default=96)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument(
+        "--threads",
+        type=int,
+        help="for both ways; with 1, processor time can be trusted on a busy machine, where the "
+        "runtime's waiting threads are counted as well",
+    )
     return parser.parse_args(arguments)
 
 
-def measure_indexing(folder: Path, passages: list[str], runs: int) -> list[Row]:
+def measure_indexing(folder: Path, passages: list[str], options: argparse.Namespace) -> list[Row]:
     """Return tokens a second while passages are embedded, tokenising left out on both sides."""
-    embedder = load_embedder()
+    embedder = load_embedder(threads=options.threads)
     inputs = embedder._tokenizer.encode_batch([f"passage: {text}" for text in passages])  # noqa: SLF001 - both ways start from tokens
-    session = onnxruntime.InferenceSession(str(folder / BI_ENCODER))
+    session = plain_session(folder / BI_ENCODER, options.threads)
     plain, own = alternate(
-        lambda: run_plainly(session, inputs), lambda: embedder.embed_passages(passages), runs
+        lambda: run_plainly(session, inputs),
+        lambda: embedder.embed_passages(passages),
+        options.runs,
     )
     tokens = sum(map(len, inputs))
     return [
@@ -90,13 +98,17 @@ def measure_indexing(folder: Path, passages: list[str], runs: int) -> list[Row]:
     ]
 
 
-def measure_reranking(folder: Path, question: str, passages: list[str], runs: int) -> list[Row]:
+def measure_reranking(
+    folder: Path, question: str, passages: list[str], options: argparse.Namespace
+) -> list[Row]:
     """Return questions a second while thirty passages are read for each."""
-    reranker = load_reranker()
+    reranker = load_reranker(threads=options.threads)
     inputs = reranker._tokenizer.encode_pairs(question, passages)  # noqa: SLF001 - as above
-    session = onnxruntime.InferenceSession(str(folder / CROSS_ENCODER))
+    session = plain_session(folder / CROSS_ENCODER, options.threads)
     plain, own = alternate(
-        lambda: run_plainly(session, inputs), lambda: reranker.logits(question, passages), runs
+        lambda: run_plainly(session, inputs),
+        lambda: reranker.logits(question, passages),
+        options.runs,
     )
     length = np.mean([len(tokens) for tokens in inputs])
     what = f"{len(passages)} pairs of {length:.0f} tokens"
@@ -104,6 +116,14 @@ def measure_reranking(folder: Path, question: str, passages: list[str], runs: in
         ratio(f"reranking {what}, 1/s", 1 / plain.wall, 1 / own.wall),
         ratio("the same, per processor second", 1 / plain.processor, 1 / own.processor),
     ]
+
+
+def plain_session(path: Path, threads: int | None) -> onnxruntime.InferenceSession:
+    """Return a session with default options but for the number of threads."""
+    session_options = onnxruntime.SessionOptions()
+    if threads is not None:
+        session_options.intra_op_num_threads = threads
+    return onnxruntime.InferenceSession(str(path), session_options)
 
 
 def run_plainly(session: onnxruntime.InferenceSession, inputs: list[list[int]]) -> None:

@@ -20,7 +20,13 @@ from localrag.errors import (
     SettingsError,
 )
 from localrag.inference.choice import given_model, require_room, stored_model
-from localrag.inference.load import load_embedder, load_reranker, open_embedder, open_reranker
+from localrag.inference.load import (
+    load_ahead,
+    load_embedder,
+    load_reranker,
+    open_embedder,
+    open_reranker,
+)
 from localrag.ingest.discover import Root, path_of, uri_of
 from localrag.ingest.fingerprint import fingerprint_of, model_name, require_fingerprint
 from localrag.ingest.memory import add_document
@@ -114,6 +120,7 @@ class KnowledgeBase:
         )
         self._names = {"embedder": embedder_name, "reranker": reranker_name}
         self._exchange = threading.Lock()
+        self._loading: threading.Thread | None = None
         try:
             if not read_only and not Path(path).exists():
                 bi_encoder = bi_encoder or load_embedder()
@@ -157,6 +164,9 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Close the file and release the models' memory."""
+        if self._loading is not None:
+            self._loading.join()  # what is loaded after closing would never be released
+            self._loading = None
         self.database.close()
         self.embedder.close()
         self.reranker.close()
@@ -372,7 +382,7 @@ class KnowledgeBase:
 
     # Reading
 
-    def search(
+    def search(  # noqa: PLR0913 - each is one choice that a caller has
         self,
         query: str,
         *,
@@ -380,6 +390,7 @@ class KnowledgeBase:
         mode: Mode = "hybrid",
         rerank: bool = True,
         context: int = 0,
+        budget: float | None = None,
     ) -> SearchResult:
         """Return the chunks that fit `query` best. Any string is a legal query.
 
@@ -390,21 +401,31 @@ class KnowledgeBase:
             rerank: whether the cross-encoder reads the best candidates; without it hits have no
                 relevance.
             context: chunks before and after each hit that are shown with it.
+            budget: seconds that the cross-encoder may read candidates, best first; those for which
+                no time is left follow behind, without a relevance. None reads all.
 
         Raises:
             SettingsError: `mode` is none of the three, or a number is too small.
         """
-        plan = Plan(mode=mode, rerank=rerank, limit=limit, neighbours=context)
+        plan = Plan(mode=mode, rerank=rerank, limit=limit, neighbours=context, budget=budget)
         state, trace = self._run(plan, query)
         return SearchResult(state.query, hits(state), trace)
 
-    def ask(self, question: str, *, mode: Mode = "hybrid", rerank: bool = True) -> Answer:
+    def ask(
+        self,
+        question: str,
+        *,
+        mode: Mode = "hybrid",
+        rerank: bool = True,
+        budget: float | None = None,
+    ) -> Answer:
         """Return the sentences that answer `question`, each cited, or an honest "not found".
 
         Args:
             question: in any language that the documents are in.
             mode: how candidates are retrieved, as in `search`.
             rerank: whether candidates are reranked before the answer is taken from the best.
+            budget: seconds that the cross-encoder may read candidates, as in `search`.
         """
         plan = Plan(
             mode=mode,
@@ -412,6 +433,7 @@ class KnowledgeBase:
             limit=self.settings.answer_passages,
             neighbours=self.settings.answer_neighbours,
             token_budget=self.settings.passage_tokens,
+            budget=budget,
         )
         extract = Extract(
             self.reranker,
@@ -484,6 +506,9 @@ class KnowledgeBase:
         )
 
     def _search_stages(self, plan: Plan) -> tuple[Stage, ...]:
+        if self._loading is None:
+            wanted = (self.embedder, plan.mode != "lexical"), (self.reranker, plan.rerank)
+            self._loading = load_ahead(*(model for model, used in wanted if used))
         return search_stages(
             self.database.connection, self.embedder, self.reranker, self.settings, plan
         )

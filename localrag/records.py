@@ -386,6 +386,8 @@ class SearchState:
     """What the last stage let through, best first."""
     reranked: bool = False
     """Whether the survivors' scores are the cross-encoder's probabilities: stage 4 says so."""
+    unread: frozenset[int] = frozenset()
+    """Ids of survivors that stage 4 had no time for: their score is the fused one."""
     passages: tuple[Passage, ...] = ()
     """Stage 5: spans in the order of their best chunk."""
     sentences: tuple[Citation, ...] = ()

@@ -8,6 +8,7 @@ import click
 
 from localrag.cli.options import (
     EXIT_NOTHING_FOUND,
+    budget_option,
     database_option,
     explain_option,
     json_option,
@@ -43,6 +44,7 @@ __all__ = ["ask"]
 @rerank_option
 @model_option
 @reranker_option
+@budget_option
 @explain_option
 @json_option
 @click.pass_context
@@ -55,6 +57,7 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
     rerank: bool,
     model: str | None,
     reranker: str | None,
+    budget: float | None,
     explain: bool,
     as_json: bool,
 ) -> None:
@@ -63,7 +66,7 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
     When the documents do not answer it, that is said and the exit code is 3.
     """
     with open_for_reading(database, model, reranker) as kb:
-        answer = kb.ask(question, mode=mode, rerank=rerank)
+        answer = kb.ask(question, mode=mode, rerank=rerank, budget=budget)
         chunks = kb.chunks(answer.trace.chunk_ids) if explain else {}
     print_failures(answer.trace)
     if as_json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EXIT_NOTHING_FOUND",
     "OrderedGroup",
+    "budget_option",
     "database_option",
     "dry_run_option",
     "explain_option",
@@ -29,6 +31,7 @@ __all__ = [
     "quiet_option",
     "rerank_option",
     "reranker_option",
+    "seconds",
     "watch_option",
 ]
 
@@ -46,6 +49,24 @@ class OrderedGroup(click.Group):
 
 Command = Any
 """A function on its way to become a click command."""
+
+
+def seconds(
+    _ctx: click.Context | None, _param: click.Parameter | None, value: str | None
+) -> float | None:
+    """Return a time such as ``300ms`` or ``1.5s`` in seconds; a bare number is milliseconds.
+
+    Raises:
+        click.BadParameter: it is not a time above 0.
+    """
+    if value is None:
+        return None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*(ms|s)?", value.strip())
+    number = float(match[1]) / (1 if match[2] == "s" else 1000) if match else 0.0
+    if not number > 0:
+        raise click.BadParameter(f"{value!r} is not a time above 0. Write it like 300ms or 1.5s.")
+    return number
+
 
 database_option: Callable[[Command], Command] = click.option(
     "--db",
@@ -87,6 +108,13 @@ reranker_option: Callable[[Command], Command] = click.option(
     envvar="LOCALRAG_RERANKER",
     show_envvar=True,
     help="Cross-encoder to rerank with, named like --model. `index` keeps it for later queries.",
+)
+budget_option: Callable[[Command], Command] = click.option(
+    "--budget",
+    callback=seconds,
+    metavar="TIME",
+    help="Most time for reading candidates, such as 300ms: the best are read first, and those for "
+    "which no time is left follow behind. Without it all are read.",
 )
 explain_option: Callable[[Command], Command] = click.option(
     "--explain", is_flag=True, help="Also show what every stage let through."

@@ -8,6 +8,7 @@ import click
 
 from localrag.cli.options import (
     EXIT_NOTHING_FOUND,
+    budget_option,
     database_option,
     explain_option,
     json_option,
@@ -50,6 +51,7 @@ __all__ = ["search"]
 )
 @mode_option
 @rerank_option
+@budget_option
 @click.option(
     "--context",
     type=click.IntRange(0, 50),
@@ -74,6 +76,7 @@ def search(  # noqa: PLR0913 - click hands over each option by name
     rerank: bool,
     model: str | None,
     reranker: str | None,
+    budget: float | None,
     full: bool,
     explain: bool,
     as_json: bool,
@@ -83,7 +86,9 @@ def search(  # noqa: PLR0913 - click hands over each option by name
     QUERY is a question, some words, a name: any text is legal.
     """
     with open_for_reading(database, model, reranker) as kb:
-        result = kb.search(query, limit=limit, mode=mode, rerank=rerank, context=context)
+        result = kb.search(
+            query, limit=limit, mode=mode, rerank=rerank, context=context, budget=budget
+        )
         chunks = kb.chunks(result.trace.chunk_ids) if explain else {}
     print_failures(result.trace)
     if as_json:

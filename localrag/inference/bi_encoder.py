@@ -10,7 +10,7 @@ from localrag.errors import ModelError
 from localrag.inference.batching import pad, plan_batches
 from localrag.inference.pooling import pool, require_usable, unit
 from localrag.inference.session import Session
-from localrag.inference.tokenizer import PassageCounter, Tokenizer
+from localrag.inference.tokenizer import PassageCounter, cut, open_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ class BiEncoder:
         self.dimensions = card.dimensions
         self._pooling = card.pooling
         self.fingerprint = card.fingerprint
-        self._tokenizer = Tokenizer(directory / card.tokenizer)
+        self._tokenizer = open_tokenizer(card, directory)
         self._session = Session(directory / card.model, threads=threads, output=card.output)
         self.counter = PassageCounter(self._tokenizer, card.passage_prefix, card.max_tokens)
 
@@ -67,7 +67,7 @@ class BiEncoder:
         if len(tokens) > self.card.max_tokens:
             special = len(self._tokenizer.encode(""))
             tokens = self._tokenizer.encode(
-                self._tokenizer.cut(prefixed, self.card.max_tokens - special)
+                cut(self._tokenizer, prefixed, self.card.max_tokens - special)
             )
         vector: FloatArray = self._embed([tokens])[0]
         return vector
@@ -98,7 +98,8 @@ class BiEncoder:
 
     def _embed(self, inputs: Sequence[Sequence[int]]) -> FloatArray:
         vectors = np.empty((len(inputs), self.dimensions), np.float32)
-        for batch in plan_batches([len(tokens) for tokens in inputs]):
+        lengths = [len(tokens) for tokens in inputs]
+        for batch in plan_batches(lengths, self._session.token_budget):
             ids, mask = pad([inputs[member] for member in batch.members])
             pooled = pool(self._session.run(ids, mask), mask, self._pooling)
             vectors[list(batch.members)] = self._checked(pooled)

@@ -109,6 +109,8 @@ class ModelFacts(Frozen):
     """The ONNX file, below the card's folder."""
     tokenizer: RelativePath = "tokenizer.json"
     """In the format of Hugging Face tokenizers."""
+    compiled_tokenizer: RelativePath | None = None
+    """The same tokenizer in a form that loads at once, read instead of it; of models that ship."""
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:
@@ -129,7 +131,8 @@ class ModelCard(ModelFacts):
 
     @model_validator(mode="after")
     def _lists_its_files(self) -> Self:
-        missing = {self.model, self.tokenizer} - {file.path for file in self.files}
+        named = {self.model, self.tokenizer, self.compiled_tokenizer or self.tokenizer}
+        missing = named - {file.path for file in self.files}
         if missing:
             raise ValueError(f"not listed under files: {', '.join(sorted(missing))}")
         return self
@@ -141,9 +144,14 @@ class ModelCard(ModelFacts):
 
     @property
     def fingerprint(self) -> str:
-        """Hash of all that decides what the model returns, 16 hexadecimal digits."""
+        """Hash of all that decides what the model returns, 16 hexadecimal digits.
+
+        The compiled tokenizer is left out: it gives the tokens of the one it was compiled from, so
+        that a new form of it leaves every vector as it was.
+        """
+        deciding = [file for file in self.files if file.path != self.compiled_tokenizer]
         facts: dict[str, object] = {
-            "files": sorted(file.sha256 for file in self.files),
+            "files": sorted(file.sha256 for file in deciding),
             "pooling": self.pooling,
             "normalize": self.normalize,
             "prefixes": [self.query_prefix, self.passage_prefix],

@@ -10,7 +10,7 @@ from localrag.errors import ModelError
 from localrag.inference.batching import pad, plan_batches
 from localrag.inference.card import PLAIN_SIGMOID
 from localrag.inference.session import Session
-from localrag.inference.tokenizer import Tokenizer
+from localrag.inference.tokenizer import cut, open_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ class CrossEncoder:
         self._directory = directory
         self.fingerprint = card.fingerprint
         self._calibration = card.calibration or PLAIN_SIGMOID
-        self._tokenizer = Tokenizer(directory / card.tokenizer)
+        self._tokenizer = open_tokenizer(card, directory)
         self._session = Session(directory / card.model, threads=threads, output=card.output)
 
     def relevance(self, query: str, passages: Sequence[str]) -> FloatArray:
@@ -65,7 +65,8 @@ class CrossEncoder:
         inputs = self._inputs(query, passages)
         second = self._tokenizer.second_start(self._kept(query)) if inputs else None
         scores = np.empty(len(inputs), np.float32)
-        for batch in plan_batches([len(tokens) for tokens in inputs]):
+        lengths = [len(tokens) for tokens in inputs]
+        for batch in plan_batches(lengths, self._session.token_budget):
             ids, mask = pad([inputs[member] for member in batch.members])
             scores[list(batch.members)] = self._one_each(
                 self._session.run(ids, mask, token_types(mask, second)), len(batch.members)
@@ -102,7 +103,7 @@ class CrossEncoder:
         return output.reshape(-1)
 
     def _kept(self, query: str) -> str:
-        return self._tokenizer.cut(self.card.query_prefix + query, self.card.max_tokens // 2)
+        return cut(self._tokenizer, self.card.query_prefix + query, self.card.max_tokens // 2)
 
     def _inputs(self, query: str, passages: Sequence[str]) -> list[list[int]]:
         limit = self.card.max_tokens
@@ -116,7 +117,7 @@ class CrossEncoder:
 
     def _shortened(self, query: str, passage: str) -> list[int]:
         around = len(self._tokenizer.encode_pairs(query, [""])[0])
-        start = self._tokenizer.cut(passage, self.card.max_tokens - around)
+        start = cut(self._tokenizer, passage, self.card.max_tokens - around)
         return self._tokenizer.encode_pairs(query, [start])[0]
 
 

@@ -1,15 +1,17 @@
 """Opens models by name, path or address.
 
-Making a model is cheap: the tokenizer and the weights are read when they are first needed, or all
-at once, side by side, by `warm_up`.
+Making a model is cheap: the tokenizer and the weights are read when they are first needed, or in
+the background, by `load_ahead`.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localrag.errors import ModelError
 from localrag.inference.bi_encoder import BiEncoder
 from localrag.inference.bundle import find_card
 from localrag.inference.card import load_card
@@ -17,11 +19,13 @@ from localrag.inference.cross_encoder import CrossEncoder
 from localrag.inference.remote_card import card_of_address, is_address, read_remote_card
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from localrag.inference.card import Kind
     from localrag.inference.protocols import Embedder, Reranker
     from localrag.inference.remote_card import RemoteCard
 
-__all__ = ["load_embedder", "load_reranker", "open_embedder", "open_reranker", "warm_up"]
+__all__ = ["load_ahead", "load_embedder", "load_reranker", "open_embedder", "open_reranker"]
 
 
 def open_embedder(model: str | Path | None = None) -> Embedder:
@@ -82,19 +86,21 @@ def load_reranker(model: str | Path | None = None, *, threads: int | None = None
     return CrossEncoder(load_card(path), path.parent, threads=threads)
 
 
-def warm_up(*models: object) -> None:
-    """Read weights and tokenizers of `models` now, side by side; fakes have none and are left out.
+def load_ahead(*models: object) -> threading.Thread:
+    """Start reading weights and tokenizers of `models`, in this order, and return at once.
 
-    A session is built without holding Python's lock, a tokenizer is not: the sessions are started
-    first, and the second a tokenizer takes passes beside them.
-
-    Raises:
-        ModelError: a file cannot be read.
+    The runtime reads weights without holding Python's lock, so that other work goes on beside it.
+    What cannot be read is reported at its first use, by the thread that uses it. Fakes and models
+    that run elsewhere have nothing to read.
     """
     loadable = [model for model in models if isinstance(model, BiEncoder | CrossEncoder)]
-    with ThreadPoolExecutor(max_workers=max(1, len(loadable))) as pool:
-        started = [pool.submit(model.load) for model in loadable]
-        for model in loadable:
+    thread = threading.Thread(target=_load_all, args=(loadable,), name="localrag-load-ahead")
+    thread.start()
+    return thread
+
+
+def _load_all(models: Sequence[BiEncoder | CrossEncoder]) -> None:
+    with suppress(ModelError):
+        for model in models:
             model.load_tokenizer()
-        for future in started:
-            future.result()
+            model.load()

@@ -10,10 +10,13 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from localrag.errors import RemoteError
-from localrag.inference.bundle import DEFAULT_FAMILY, bundled_models
+from localrag.inference.bundle import DEFAULT_FAMILY, find_card
+from localrag.inference.card import load_card
 from localrag.inference.http_client import JsonClient, Patience
+from localrag.inference.legal_text import legal_text
+from localrag.inference.library_tokenizer import LibraryTokenizer
 from localrag.inference.remote_card import batches
-from localrag.inference.tokenizer import PassageCounter, Tokenizer, legal_text
+from localrag.inference.tokenizer import PassageCounter, cut, open_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
     from localrag.inference.protocols import FloatArray
     from localrag.inference.remote_card import RemoteCard
+    from localrag.inference.tokenizer import Tokenizer
 
 __all__ = ["RemoteEmbedder", "read_vectors"]
 
@@ -88,7 +92,7 @@ class RemoteEmbedder:
             RemoteError: the server could not be asked in time, or its answer cannot be used.
         """
         limit = self.counter.max_tokens if len(text) > self.card.max_tokens else None
-        kept = text if limit is None else self._tokenizer.cut(text, limit)
+        kept = text if limit is None else cut(self._tokenizer, text, limit)
         patience = Patience.of_query(self.card.query_seconds)
         vector: FloatArray = self._embed([self.card.query_prefix + legal_text(kept)], patience)[0]
         return vector
@@ -121,9 +125,10 @@ class RemoteEmbedder:
 def _tokenizer(card: RemoteCard, directory: Path) -> tuple[Tokenizer, int]:
     """Return what counts tokens, and how many of them the model reads."""
     if card.tokenizer is not None:
-        return Tokenizer(directory / card.tokenizer), card.max_tokens
-    bundled = bundled_models() / DEFAULT_FAMILY / "tokenizer.json"
-    return Tokenizer(bundled), int(card.max_tokens * ESTIMATED_SHARE)
+        return LibraryTokenizer(directory / card.tokenizer), card.max_tokens
+    bundled = find_card(DEFAULT_FAMILY, "bi-encoder")
+    tokenizer = open_tokenizer(load_card(bundled), bundled.parent)
+    return tokenizer, int(card.max_tokens * ESTIMATED_SHARE)
 
 
 class _Item(BaseModel):

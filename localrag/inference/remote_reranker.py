@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 from localrag.errors import RemoteError
 from localrag.inference.cross_encoder import calibrate
 from localrag.inference.http_client import JsonClient, Patience
+from localrag.inference.legal_text import legal_text
 from localrag.inference.remote_card import batches
-from localrag.inference.tokenizer import legal_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localrag.errors import ModelError
+from localrag.inference.batching import TOKENS_PER_THREAD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +41,9 @@ class Session:
     ) -> None:
         self._path = path
         self._output = output
-        self._threads = threads
+        self._threads = threads or usable_cores()
+        self.token_budget = TOKENS_PER_THREAD * self._threads
+        """Most tokens of one batch, padding included."""
         self._lock = threading.Lock()
         self._session: Any = None
 
@@ -91,7 +94,7 @@ class Session:
     def _loaded(self) -> Any:  # noqa: ANN401 - the library has no type information
         with self._lock:
             if self._session is None:
-                self._session = _build(self._path, self._threads or usable_cores())
+                self._session = _build(self._path, self._threads)
             return self._session
 
 

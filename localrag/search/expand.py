@@ -40,7 +40,7 @@ class Expand:
         taken = {c.chunk_id: chunks[c.chunk_id] for c in kept}
         spent = sum(chunk.tokens for chunk in taken.values())
         taken |= self._neighbours(list(taken.values()), self._budget - spent)
-        passages = self._passages(kept, taken, reranked=state.reranked)
+        passages = self._passages(kept, taken, known_relevance(state))
         note = f"{len(passages)} passages, {sum(p.tokens for p in passages)} tokens"
         return replace(state, survivors=tuple(kept), passages=passages, note=note)
 
@@ -103,11 +103,13 @@ class Expand:
         return follows and (self.neighbours > 0 or before.section_id == after.section_id)
 
     def _passages(
-        self, kept: Sequence[Candidate], taken: dict[int, StoredChunk], *, reranked: bool
+        self,
+        kept: Sequence[Candidate],
+        taken: dict[int, StoredChunk],
+        relevance: dict[int, float],
     ) -> tuple[Passage, ...]:
         """Return one passage per run of neighbouring chunks, in the order of its best match."""
         rank = {candidate.chunk_id: position for position, candidate in enumerate(kept)}
-        score = {candidate.chunk_id: candidate.score for candidate in kept}
         passages = []
         for run in self._runs(taken.values()):
             best = sorted((c for c in run if c.id in rank), key=lambda chunk: rank[chunk.id])
@@ -115,11 +117,20 @@ class Expand:
                 Passage(
                     chunks=tuple(run),
                     matched=tuple(chunk.id for chunk in best),
-                    relevance=max(score[c.id] for c in best) if reranked else None,
+                    relevance=max(
+                        (relevance[c.id] for c in best if c.id in relevance), default=None
+                    ),
                     text=merge_text(run),
                 )
             )
         return tuple(sorted(passages, key=lambda passage: rank[passage.matched[0]]))
+
+
+def known_relevance(state: SearchState) -> dict[int, float]:
+    """Return the probability of every survivor that the cross-encoder has read."""
+    if not state.reranked:
+        return {}
+    return {one.chunk_id: one.score for one in state.survivors if one.chunk_id not in state.unread}
 
 
 def merge_text(run: Sequence[StoredChunk]) -> str:

@@ -37,6 +37,8 @@ class Plan:
     """Chunks before and after each match that are shown with it."""
     token_budget: int | None = None
     """Most tokens of all passages together; None for no limit."""
+    budget: float | None = None
+    """Seconds that the cross-encoder may read; None for no limit."""
 
     def __post_init__(self) -> None:
         if self.mode not in get_args(Mode):
@@ -45,6 +47,8 @@ class Plan:
             )
         if self.limit < 1 or self.neighbours < 0:
             raise SettingsError("A limit is at least 1 and a context at least 0.")
+        if self.budget is not None and not self.budget > 0:
+            raise SettingsError("A budget is a number of seconds above 0. Leave it out for none.")
 
 
 def search_stages(
@@ -63,7 +67,8 @@ def search_stages(
         stages.append(Vector(connection, embedder, k))
     stages.append(Fuse(settings.rrf_k))
     if plan.rerank:
-        stages.append(Rerank(connection, reranker, max(settings.rerank_top, plan.limit)))
+        top = max(settings.rerank_top, plan.limit)
+        stages.append(Rerank(connection, reranker, top, budget=plan.budget))
     stages.append(
         Expand(
             connection,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 from localrag.errors import RemoteError
@@ -11,6 +13,8 @@ from localrag.search.fuse import reciprocal_rank_fusion
 from localrag.store.chunks import fetch_chunks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import apsw
 
     from localrag.inference.protocols import Reranker
@@ -20,6 +24,9 @@ __all__ = ["VOTE", "Rerank"]
 
 VOTE: Final = 0.5
 """Weight of the cross-encoder's ranking beside the fused one: see models/training/evidence.py."""
+
+BATCH: Final = 6
+"""Passages that are read between two looks at the clock: few enough to stop in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,10 @@ class Rerank:
     top: int
     """Candidates that are read; the rest is let go."""
     vote: float = VOTE
+    budget: float | None = None
+    """Seconds for reading, None for no limit. Candidates are read in fused order, at least one
+    batch of them; those for which no time is left stay behind the ones that were read."""
+    clock: Callable[[], float] = time.perf_counter
     name: str = "4. rerank"
 
     def __call__(self, state: SearchState) -> SearchState:
@@ -49,17 +60,43 @@ class Rerank:
         ids = [id_ for id_ in wanted if id_ in chunks]
         passages = [chunks[id_].passage for id_ in ids]
         try:
-            scores = self.reranker.relevance(state.query, passages)
+            scores = self._read(state.query, passages)
         except RemoteError as error:
             note = f"{FAILED}{error} The order stays as it was."
             return replace(state, survivors=state.survivors[: self.top], note=note)
-        probabilities = dict(zip(ids, map(float, scores), strict=True))
-        order = self._order(ids, probabilities)
+        probabilities = dict(zip(ids, scores, strict=False))
+        unread = ids[len(scores) :]
+        order = [*self._order(ids[: len(scores)], probabilities), *unread]
+        known = {one.chunk_id: one.score for one in state.survivors} | probabilities
         survivors = tuple(
-            Candidate(id_, probabilities[id_], rank) for rank, id_ in enumerate(order, start=1)
+            Candidate(id_, known[id_], rank) for rank, id_ in enumerate(order, start=1)
         )
-        note = f"read {len(ids)} passages"
-        return replace(state, survivors=survivors, reranked=True, note=note)
+        note = self._note(len(scores), len(unread))
+        return replace(
+            state, survivors=survivors, reranked=True, unread=frozenset(unread), note=note
+        )
+
+    def _read(self, query: str, passages: Sequence[str]) -> list[float]:
+        """Return the probabilities of as many passages, from the first on, as there is time for."""
+        if self.budget is None:
+            return [float(score) for score in self.reranker.relevance(query, passages)]
+        scores: list[float] = []
+        started = before = self.clock()
+        fastest = inf  # of all batches: the first one may have had to load the model
+        while len(scores) < len(passages):
+            batch = passages[len(scores) : len(scores) + BATCH]
+            scores += map(float, self.reranker.relevance(query, batch))
+            now = self.clock()
+            fastest = min(fastest, now - before)
+            before = now
+            if now - started + fastest > self.budget:
+                break
+        return scores
+
+    def _note(self, read: int, unread: int) -> str:
+        if not unread or self.budget is None:
+            return f"read {read} passages"
+        return f"read {read} of {read + unread} passages in the {1000 * self.budget:.0f} ms allowed"
 
     def _order(self, ids: list[int], probabilities: dict[int, float]) -> list[int]:
         # Sorting is stable: among equals the cross-encoder has no say.

@@ -11,7 +11,8 @@ import argparse
 from pathlib import Path
 
 from models.export.cards import write_cards
-from models.export.family import write_family
+from models.export.compiled_tokenizer import compile_tokenizer
+from models.export.family import COMPILED_TOKENIZER, TOKENIZER, write_family
 from models.export.source import default_path, read_source
 
 FAMILY = Path(__file__).resolve().parent.parent / "multilingual-e5-small"
@@ -26,6 +27,7 @@ def main() -> None:
     arguments = parser.parse_args()
     source = read_source(arguments.source or default_path())
     write_family(source, arguments.checkpoint, arguments.output)
+    compile_tokenizer(arguments.output / TOKENIZER, arguments.output / COMPILED_TOKENIZER)
     write_cards(arguments.output)
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
-from models.export.family import BI_ENCODER, CROSS_ENCODER, TABLE, TOKENIZER
+from models.export.family import BI_ENCODER, COMPILED_TOKENIZER, CROSS_ENCODER, TABLE, TOKENIZER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +48,7 @@ def _bi_encoder(directory: Path) -> dict[str, object]:
         "languages": LANGUAGES,
         "model": BI_ENCODER,
         "tokenizer": TOKENIZER,
+        "compiled_tokenizer": COMPILED_TOKENIZER,
         "files": _files(directory, BI_ENCODER),
     }
 
@@ -64,12 +65,14 @@ def _cross_encoder(directory: Path) -> dict[str, object]:
         "languages": LANGUAGES,
         "model": CROSS_ENCODER,
         "tokenizer": TOKENIZER,
+        "compiled_tokenizer": COMPILED_TOKENIZER,
         "files": _files(directory, CROSS_ENCODER),
     }
 
 
 def _files(directory: Path, model: str) -> list[dict[str, object]]:
-    contents = {name: (directory / name).read_bytes() for name in (model, TABLE, TOKENIZER)}
+    names = (model, TABLE, TOKENIZER, COMPILED_TOKENIZER)
+    contents = {name: (directory / name).read_bytes() for name in names}
     return [
         {"path": name, "sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
         for name, content in contents.items()

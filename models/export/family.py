@@ -16,9 +16,17 @@ if TYPE_CHECKING:
     from models.export.matrices import Precision
     from models.export.source import Source
 
-__all__ = ["BI_ENCODER", "CROSS_ENCODER", "TABLE", "TOKENIZER", "write_family", "write_model"]
+__all__ = [
+    "BI_ENCODER",
+    "COMPILED_TOKENIZER",
+    "CROSS_ENCODER",
+    "TABLE",
+    "TOKENIZER",
+    "write_family",
+    "write_model",
+]
 
-TOKENIZER = "tokenizer.json"
+TOKENIZER, COMPILED_TOKENIZER = "tokenizer.json", "tokenizer.bin"
 TABLE = "word-embeddings.bin"
 BI_ENCODER, CROSS_ENCODER = "bi-encoder.onnx", "cross-encoder.onnx"
 PAGE = 4096

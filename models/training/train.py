@@ -33,8 +33,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch.nn import functional
 
+from localrag.inference.library_tokenizer import LibraryTokenizer
 from localrag.inference.load import load_embedder
-from localrag.inference.tokenizer import Tokenizer
 from models.training.encoder import CrossEncoderNetwork, load_network, save_network
 from models.training.mine import MINED, SEED, WORK
 from models.training.questions import HELD_OUT
@@ -148,7 +148,7 @@ class Run:
             betas=(0.9, 0.98),
             weight_decay=0.01,
         )
-        self.tokenizer = Tokenizer(TOKENIZER)
+        self.tokenizer = LibraryTokenizer(TOKENIZER)
         self.shaper = Shaper(load_embedder().counter)
         self.weights = [WEIGHTS[row.set] for row in training]
         self.step = 0

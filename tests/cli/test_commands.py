@@ -18,6 +18,7 @@ from localrag.cli import doctor as doctor_module
 from localrag.cli import main as main_module
 from localrag.cli import report as report_module
 from localrag.cli.main import cli, main
+from localrag.cli.options import seconds
 from localrag.errors import BusyError, LocalragError, ModelError
 from localrag.inference import load
 from localrag.inference.fake import FakeEmbedder, FakeReranker
@@ -106,6 +107,8 @@ def test_the_version_is_the_packages() -> None:
         ["index"],
         ["search", "x", "--mode", "magic"],
         ["search", "x", "-n0"],
+        ["search", "x", "--budget", "soon"],
+        ["ask", "x", "--budget", "0ms"],
     ],
 )
 def test_a_wrong_call_exits_with_2(call: list[str]) -> None:
@@ -356,6 +359,22 @@ def test_search_as_json(base: Path) -> None:
 def test_json_keeps_every_script_readable(base: Path) -> None:
     del base
     assert "鍵は毎月交換します。" in run("search", "鍵", "--json").stdout
+
+
+def test_a_budget_is_a_time_with_its_unit() -> None:
+    assert [seconds(None, None, text) for text in ("300ms", "1.5 s", "250", ".5s")] == [
+        0.3,
+        1.5,
+        0.25,
+        0.5,
+    ]
+
+
+@pytest.mark.parametrize("command", ["search", "ask"])
+def test_a_budget_reaches_the_cross_encoder(base: Path, command: str) -> None:
+    del base
+    stages = parsed(command, "keys", "--explain", "--budget", "10s")["trace"]["stages"]
+    assert "read 3 passages" in [stage["note"] for stage in stages]
 
 
 def test_nothing_found_exits_with_3(base: Path) -> None:

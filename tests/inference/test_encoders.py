@@ -10,7 +10,7 @@ from tiny_models import LIMIT, WORDS, WordSession, make_family
 from localrag.errors import ModelError
 from localrag.inference.card import Calibration
 from localrag.inference.cross_encoder import calibrate
-from localrag.inference.load import load_embedder, load_reranker, warm_up
+from localrag.inference.load import load_ahead, load_embedder, load_reranker
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,13 +147,22 @@ def test_calibration_follows_the_formula_and_never_overflows() -> None:
     assert (values[0], values[4]) == (0, 1)
 
 
-def test_warm_up_loads_what_it_is_given(embedder: BiEncoder, reranker: CrossEncoder) -> None:
-    warm_up(embedder, reranker)
+def test_loading_ahead_loads_what_it_is_given(embedder: BiEncoder, reranker: CrossEncoder) -> None:
+    load_ahead(embedder, object(), reranker).join()
     assert session_of(embedder).loaded == session_of(reranker).loaded == 1
     embedder.close()
     reranker.close()
     assert session_of(embedder).loaded == session_of(reranker).loaded == 0
-    warm_up(object())
+
+
+def test_what_cannot_be_loaded_ahead_is_reported_at_its_first_use(
+    embedder: BiEncoder, family: Path
+) -> None:
+    (family / "tokenizer.json").unlink()
+    load_ahead(embedder).join()
+    assert session_of(embedder).loaded == 0
+    with pytest.raises(ModelError, match="cannot read the tokenizer"):
+        embedder.embed_query("one")
 
 
 def test_verify_reads_the_files(embedder: BiEncoder, reranker: CrossEncoder, family: Path) -> None:

@@ -24,6 +24,8 @@ LIMIT = 16
 class WordSession:
     """Stands in for a session: token vectors are one-hot ids, scores the number of tokens."""
 
+    token_budget = 64
+
     def __init__(self, dimensions: int | None) -> None:
         self.dimensions = dimensions
         self.shapes: list[tuple[int, ...]] = []

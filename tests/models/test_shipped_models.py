@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from localrag.inference.load import load_embedder, load_reranker, warm_up
+from localrag.inference.compiled_tokenizer import CompiledTokenizer
+from localrag.inference.library_tokenizer import LibraryTokenizer
+from localrag.inference.load import load_ahead, load_embedder, load_reranker
 
 if TYPE_CHECKING:
     from localrag.inference.bi_encoder import BiEncoder
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.models
 
 PREFIXES = ("query: ", "passage: ")
+ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -62,8 +65,10 @@ def test_files_match_their_cards(embedder: BiEncoder, reranker: CrossEncoder) ->
     assert max(file.bytes for file in (*embedder.card.files, *reranker.card.files)) < 95_000_000
 
 
-def test_loading_side_by_side(embedder: BiEncoder, reranker: CrossEncoder) -> None:
-    warm_up(embedder, reranker)
+def test_loading_ahead(embedder: BiEncoder, reranker: CrossEncoder) -> None:
+    load_ahead(embedder, reranker).join()
+    assert embedder._session._session is not None
+    assert reranker._session._session is not None
 
 
 def test_token_ids_are_those_of_the_plain_segmentation(
@@ -82,6 +87,20 @@ def test_token_starts_lie_in_the_original_text(
         assert len(starts) == tokenizer.count(text)
         assert (np.diff(starts) >= 0).all()
         assert (starts < max(1, len(text))).all()
+
+
+def test_the_compiled_tokenizer_gives_the_tokens_of_tokenizer_json(
+    tokenizer: Tokenizer, embedder: BiEncoder, samples: dict[str, Any]
+) -> None:
+    assert isinstance(tokenizer, CompiledTokenizer)
+    library = LibraryTokenizer(embedder._directory / embedder.card.tokenizer)
+    sample_files = sorted((ROOT / "sample").rglob("*.md"))
+    texts = [*samples["texts"], *(path.read_text(encoding="utf-8") for path in sample_files)]
+    # Every code point, among letters that it might join, in pieces short enough to read.
+    texts += ["a".join(map(chr, range(start, start + 64))) for start in range(0, 0x3400, 64)]
+    for text in texts:
+        assert tokenizer.encode(text) == library.encode(text)
+        np.testing.assert_array_equal(tokenizer.starts(text), library.starts(text))
 
 
 def test_a_document_cannot_forge_a_control_token(tokenizer: Tokenizer) -> None:

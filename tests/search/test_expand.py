@@ -143,6 +143,12 @@ def test_scores_that_are_no_probabilities_are_not_shown_as_relevance(database: D
     assert passage.relevance is None
 
 
+def test_what_was_not_read_has_no_relevance(database: Database) -> None:
+    state = replace(found(2, 6, 7), unread=frozenset({2, 7}))
+    passages = expand(database, state).passages
+    assert [(p.matched, p.relevance) for p in passages] == [((2,), None), ((6, 7), 0.8)]
+
+
 def test_a_chunk_that_is_gone_is_left_out(database: Database) -> None:
     after = expand(database, found(99, 2), neighbours=1)
     assert ids_of(after) == [[1, 2, 3]]

@@ -194,6 +194,9 @@ def test_an_impossible_plan_is_refused(kb: KnowledgeBase) -> None:
         kb.search("owl", limit=0)
     with pytest.raises(SettingsError, match="at least"):
         kb.search("owl", context=-1)
+    for budget in (0, -1.0, float("nan")):
+        with pytest.raises(SettingsError, match="budget is a number of seconds above 0"):
+            kb.search("owl", budget=budget)
 
 
 def test_a_merged_passage_is_shown_as_its_best_chunk(kb: KnowledgeBase) -> None:

@@ -11,6 +11,7 @@ from support import DIMENSIONS, ScriptedReranker, add_document, chunks_of, unit
 
 from localrag.errors import RemoteError
 from localrag.records import Candidate, SearchState
+from localrag.search import rerank as rerank_module
 from localrag.search.rerank import VOTE, Rerank
 from localrag.search.retrieve import (
     FREQUENT_MINIMUM,
@@ -265,6 +266,62 @@ def test_a_chunk_that_is_gone_is_not_read(database: Database) -> None:
 def test_reranking_nothing_gives_nothing(database: Database) -> None:
     state = Rerank(database.connection, ScriptedReranker(lambda _: 0.5), 10)(fused())
     assert state.survivors == ()
+
+
+class Ticking:
+    """A clock that a reranker winds on by what it reads."""
+
+    def __init__(self, seconds: Sequence[float]) -> None:
+        self.seconds = list(seconds)
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def reads(self, _passage: str) -> float:
+        self.now += self.seconds.pop(0)
+        return 0.5
+
+
+@pytest.mark.parametrize(
+    ("seconds", "budget", "read"),
+    [
+        ([1.0, 1.0, 1.0, 1.0], 4.0, 4),  # all fit exactly
+        ([1.0, 1.0, 1.0, 1.0], 2.5, 2),  # a third would end too late
+        ([1.0, 1.0, 1.0, 1.0], 0.1, 1),  # one batch is always read
+        ([1.5, 0.5, 0.5, 0.5], 3.0, 4),  # the first one loads the model: no guide for the rest
+    ],
+)
+def test_a_budget_stops_reading_in_time(
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: list[float],
+    budget: float,
+    read: int,
+) -> None:
+    monkeypatch.setattr(rerank_module, "BATCH", 1)
+    clock = Ticking(seconds)
+    reranker = ScriptedReranker(clock.reads)
+    stage = Rerank(database.connection, reranker, 10, budget=budget, clock=clock)
+    state = stage(fused(1, 2, 3, 4))
+    assert len(reranker.asked) == read
+    assert ids(state.survivors) == [1, 2, 3, 4]
+    assert state.unread == frozenset(range(read + 1, 5))
+    allowed = f" of 4 passages in the {1000 * budget:.0f} ms allowed" if read < 4 else " passages"
+    assert state.note == f"read {read}{allowed}"
+
+
+def test_what_was_not_read_follows_in_fused_order_with_its_fused_score(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rerank_module, "BATCH", 2)
+    reranker = ScriptedReranker(lambda passage: 0.75 if "gamma" in passage else 0.25)
+    stage = Rerank(database.connection, reranker, 10, vote=1e6, budget=1e-9)
+    state = stage(fused(1, 2, 4, 3))
+    assert ids(state.survivors) == [2, 1, 4, 3]
+    assert [one.score for one in state.survivors] == [0.75, 0.25, 1 / 63, 1 / 64]
+    assert state.unread == {4, 3}
+    assert reranker.asked == [("as typed", [f"Title\n{text}" for text in TEXTS[:2]])]
 
 
 # The loop

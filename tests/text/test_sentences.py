@@ -40,7 +40,7 @@ def test_european(expected: list[str]) -> None:
         ["（これは注。）", "終わり。", "すごい!", "次です"],
         ["「長い。引用。」", "『本。』", "終わり．", "次"],
         ["値は３．１４です。", "以上！？"],
-        ["你好。", "“再见！”", "他说。"],
+        ["你好。", "“再见！”他说。", "她走了。"],
     ],
 )
 def test_japanese_and_chinese(expected: list[str]) -> None:

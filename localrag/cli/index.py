@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from localrag.cli.options import database_option, json_option
+from localrag.cli.options import (
+    chunking_options,
+    chunking_settings,
+    database_option,
+    json_option,
+)
 from localrag.cli.output import print_json, shown_path
 from localrag.errors import Cancelled
 
@@ -27,41 +32,32 @@ __all__ = ["index"]
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @database_option
-@click.option(
-    "--chunk-tokens",
-    type=int,
-    help="Most tokens of a chunk; 300 unless given. For a new --db only.",
-)
-@click.option(
-    "--overlap-tokens",
-    type=int,
-    help="Tokens that neighbouring chunks share; 50 unless given. For a new --db only.",
-)
+@chunking_options
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress bar and no report.")
 @json_option
-def index(  # noqa: PLR0913 - click hands over each option by name
+def index(
     paths: tuple[Path, ...],
     database: Path,
-    chunk_tokens: int | None,
-    overlap_tokens: int | None,
     *,
     quiet: bool,
     as_json: bool,
+    **chunking: str | int | None,
 ) -> None:
     """Index files and folders; a second run touches only what changed.
 
     Markdown and plain text are read, in folders within folders too; hidden files are left out. A
     file that cannot be read is skipped, with the reason, and the run goes on. A document whose file
     is gone is removed. Ctrl-C leaves a valid knowledge base: run the same command to go on.
+
+    How documents are cut is decided when --db is made: a later run needs no such option, and is
+    refused with another one.
     """
-    from localrag.config import make_settings  # noqa: PLC0415 - keeps --help light
-    from localrag.knowledge_base import KnowledgeBase  # noqa: PLC0415
+    from localrag.knowledge_base import KnowledgeBase  # noqa: PLC0415 - keeps --help light
 
     for path in paths:
         if not os.path.lexists(path):  # before a file is made for nothing
             raise click.UsageError(f"'{path}' does not exist. Check the path and run it again.")
-    sizes = {"chunk_tokens": chunk_tokens, "overlap_tokens": overlap_tokens}
-    settings = make_settings(**{key: size for key, size in sizes.items() if size is not None})
+    settings = chunking_settings(chunking)
     with KnowledgeBase(database, settings=settings) as kb, progress_bar(hidden=quiet) as progress:
         try:
             report = kb.sync(*paths, progress=progress)

@@ -13,6 +13,7 @@ import click
 
 from localrag import __version__
 from localrag.cli.ask import ask
+from localrag.cli.chunks import chunks
 from localrag.cli.doctor import doctor
 from localrag.cli.index import index
 from localrag.cli.search import search
@@ -68,7 +69,7 @@ def cli(ctx: click.Context) -> None:
         ctx.color = False
 
 
-for command in (index, search, ask, trace, status, doctor):
+for command in (index, search, ask, trace, chunks, status, doctor):
     cli.add_command(command)
 
 

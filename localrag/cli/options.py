@@ -11,12 +11,15 @@ import click
 from localrag.errors import KnowledgeBaseError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from localrag.config import Settings
     from localrag.knowledge_base import KnowledgeBase
 
 __all__ = [
     "EXIT_NOTHING_FOUND",
+    "chunking_options",
+    "chunking_settings",
     "database_option",
     "explain_option",
     "json_option",
@@ -61,7 +64,51 @@ explain_option: Callable[[Command], Command] = click.option(
 )
 
 
-def open_for_reading(path: Path) -> KnowledgeBase:
+def chunking_options(command: Command) -> Command:
+    """Add the options that say how documents are cut: `chunking_settings` reads them."""
+    for option in reversed(CHUNKING_OPTIONS):
+        command = option(command)
+    return command
+
+
+CHUNKING_OPTIONS: tuple[Callable[[Command], Command], ...] = (
+    click.option(
+        "--chunking",
+        # Written out, as pydantic would have to be imported for them; a test compares them.
+        type=click.Choice(["structural", "fixed", "sentence-window", "parent-child", "record"]),
+        help="How documents are cut; structural unless given. See docs/chunking.md.",
+    ),
+    click.option(
+        "--context-line",
+        type=click.Choice(["full", "words", "title", "none"]),
+        help="What stands above each chunk: title and headings (full), the same but not in the "
+        "vectors (words), the title alone, or nothing; full unless given.",
+    ),
+    click.option(
+        "--chunk-tokens",
+        type=int,
+        help="Most tokens of a chunk; 300 unless given, 100 where more is returned than is found.",
+    ),
+    click.option(
+        "--overlap-tokens",
+        type=int,
+        help="Tokens that neighbouring chunks share; 50 unless given.",
+    ),
+)
+
+
+def chunking_settings(given: Mapping[str, str | int | None]) -> Settings:
+    """Return the settings that `chunking_options` were given.
+
+    Raises:
+        SettingsError: a value is out of range, or two do not fit.
+    """
+    from localrag.config import make_settings  # noqa: PLC0415 - keeps --help light
+
+    return make_settings(**{name: value for name, value in given.items() if value is not None})
+
+
+def open_for_reading(path: Path, settings: Settings | None = None) -> KnowledgeBase:
     """Open an existing file; read-only where it may not be written.
 
     Raises:
@@ -74,4 +121,4 @@ def open_for_reading(path: Path) -> KnowledgeBase:
             f"{path} does not exist. Make it first: localrag index FOLDER --db {path}"
         )
     writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
-    return KnowledgeBase(path, read_only=not writable)
+    return KnowledgeBase(path, read_only=not writable, settings=settings)

@@ -40,7 +40,7 @@ def embed_all(
     chunks = {chunk_hash(chunk): chunk for prepared in batch for chunk in prepared.chunks}
     known = vectors_by_hash(connection, chunks)
     missing = {key: chunk for key, chunk in chunks.items() if key not in known}
-    fresh = embedder.embed_passages([chunk.passage for chunk in missing.values()])
+    fresh = embedder.embed_passages([chunk.embedded for chunk in missing.values()])
     known.update(zip(missing, fresh, strict=True))
     empty = np.empty((0, embedder.dimensions), dtype=np.float32)
     vectors = [

@@ -59,22 +59,7 @@ _WORD_BEFORE = re.compile(r"(\w+)\s+$")
 _LONGEST_WORD = 24
 _WIDEST_INDENT = 40
 _ORDINAL_DIGITS = 2
-_THAI_JOINS = (
-    "และ",
-    "หรือ",
-    "ที่",
-    "ซึ่ง",
-    "แต่",
-    "เพราะ",
-    "โดย",
-    "เช่น",
-    "ได้แก่",
-    "กับ",
-    "ของ",
-    "จึง",
-    "ว่า",
-    "เมื่อ",
-)
+_THAI_JOINS = re.compile("และ|หรือ|ที่|ซึ่ง|แต่|เพราะ|โดย|เช่น|ได้แก่|กับ|ของ|จึง|ว่า|เมื่อ")
 """Thai words that go on with a sentence after a space."""
 _THAI_SENTENCE = 14
 _THAI_NEXT = 10
@@ -136,7 +121,7 @@ def _ends_unspaced(text: str, match: re.Match[str], quoted_to: int) -> bool:
 def _ends_thai(text: str, begin: int, position: int) -> bool:
     following = text[position + 1 : position + 1 + _THAI_NEXT]
     long = position - begin >= _THAI_SENTENCE and len(following) == _THAI_NEXT
-    return long and " " not in following.rstrip() and not following.startswith(_THAI_JOINS)
+    return long and " " not in following.rstrip() and not _THAI_JOINS.match(following)
 
 
 def _ends_spaced(text: str, match: re.Match[str]) -> bool:

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - one case is one line
 """A gold list of sentence boundaries, made by hand before any splitter was run on it.
 
 ``¶`` marks where one sentence ends and the next begins. Conventions: what a quotation or a

@@ -48,8 +48,8 @@ class Settings(BaseModel):
     chunking: Chunking = "structural"
     """How documents are cut; kept in the file."""
     context_line: ContextLine = "full"
-    """What stands above each chunk: title and headings (``full``), the same but not in the vectors
-    (``words``), the ``title`` alone, or ``none``; kept in the file."""
+    """What stands above each chunk: title and headings (full), the same but not in the vectors
+    (words), the title alone (title), or nothing (none); kept in the file."""
     chunk_tokens: int = Field(
         default_factory=lambda values: CHUNK_TOKENS[values.get("chunking", "structural")],
         ge=32,

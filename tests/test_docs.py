@@ -133,11 +133,13 @@ def printed(*arguments: str) -> Any:
 
 
 def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
-    del here
+    write_files(here / "docs", {"short.md": "Yes.\n"})  # too short a chunk: a finding
     index = printed("index", "docs")
     search = printed("search", QUESTION, "--explain")
     ask = printed("ask", QUESTION, "--explain")
     trace = printed("trace")
+    cut = printed("chunks", "docs/keys.md")
+    sizes = printed("chunks", "--stats")
     status = printed("status")
     doctor = printed("doctor")
     objects = {
@@ -148,6 +150,10 @@ def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
         "trace": trace,
         "Stage": trace["stages"][-1],
         "Chunk": trace["stages"][-1]["chunks"][0],
+        "chunks FILE": cut,
+        "Cut chunk": cut["chunks"][0],
+        "chunks --stats": sizes,
+        "Finding": sizes["findings"][0],
         "status": status,
         "index": index,
         "Skipped file": index["skipped"][0],

@@ -23,10 +23,10 @@ CHUNK_TOKENS: Final = {
     "parent-child": 100,
     "record": 100,
 }
-"""Size of a chunk where none is asked for. Small chunks are found, and read with what is around."""
+"""Size of a chunk where none is asked for."""
 
 OVERLAPPING: Final = ("structural", "fixed")
-"""Ways of cutting whose chunks overlap; the others return a chunk with what is around it."""
+"""Ways of cutting whose chunks overlap; the others return what is around a chunk, or records."""
 
 ContextLine = Literal["full", "words", "title", "none"]
 """What stands above a chunk's text: title and headings everywhere; the same, but not in the
@@ -55,11 +55,11 @@ class Settings(BaseModel):
         ge=32,
         le=8_192,
     )
-    """Most tokens of a chunk's text, in the bi-encoder's own count: 300, or 100 where a chunk is
-    returned with what is around it; kept in the file."""
+    """Most tokens of a chunk's text, in the bi-encoder's own count: 300, or 100 for
+    sentence-window, parent-child and record; kept in the file."""
     overlap_tokens: int = Field(default_factory=_overlap, ge=0)
     """Tokens at the end of a chunk that the next one repeats: 50, or half of a small chunk; none
-    for chunks that are returned with what is around them. Kept in the file."""
+    but for structural and fixed. Kept in the file."""
     window_sentences: int = Field(default=3, ge=0)
     """Sentences before and after a matched one that are returned with it (sentence-window)."""
     section_tokens: int = Field(default=1_000, ge=1)

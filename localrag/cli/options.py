@@ -87,7 +87,8 @@ CHUNKING_OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option(
         "--chunk-tokens",
         type=int,
-        help="Most tokens of a chunk; 300 unless given, 100 where more is returned than is found.",
+        help="Most tokens of a chunk; 300 unless given, 100 for sentence-window, parent-child and "
+        "record.",
     ),
     click.option(
         "--overlap-tokens",

@@ -187,6 +187,8 @@ def test_a_table_that_is_all_header_is_kept() -> None:
     found = cut("record", wide, chunk_tokens=70, max_tokens=60)
     assert found[0].text.startswith("| a")
     assert found[-1].text.endswith("---|")
+    (small,) = cut("record", "| a |\n|---|", chunk_tokens=40)
+    assert (small.text, small.preamble) == ("| a |\n|---|", "")
 
 
 def test_a_record_is_cut_only_where_the_model_cannot_take_it() -> None:

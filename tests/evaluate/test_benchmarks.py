@@ -119,7 +119,7 @@ def test_titles_can_be_kept_out_of_the_vectors_or_left_out(
     assert sorted(embedder.embedded) == sorted(PASSAGES.values())
     (file,) = cache.glob(f"toy-*-{context}.db")
     connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
-    (line,) = connection.execute("SELECT context FROM chunks WHERE text LIKE 'A ferry%'").fetchone()
+    line = connection.execute("SELECT context FROM chunks WHERE text LIKE 'A ferry%'").get
     connection.close()
     assert line == ("ferry" if context == "words" else "")
 

@@ -59,9 +59,8 @@ def data(tmp_path: Path) -> Path:
 def test_each_way_is_one_row(
     benchmark: ModuleType, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = benchmark.main(
-        ["--data", str(data), "--way", "sentence-window", "structural 200", "--json"]
-    )
+    ways = ("sentence-window", "structural 200")
+    code = benchmark.main(["--data", str(data), "--cache", str(data), "--way", *ways, "--json"])
     assert code == 0
     window, structural = json.loads(capsys.readouterr().out)
     assert [window["way"], structural["way"]] == ["sentence-window", "structural 200"]
@@ -82,7 +81,7 @@ def test_a_hit_must_hold_the_whole_answer(benchmark: ModuleType, data: Path) -> 
 def test_the_table_is_for_people(
     benchmark: ModuleType, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    benchmark.main(["--data", str(data), "--way", "fixed 300", "--rerank"])
+    benchmark.main(["--data", str(data), "--cache", str(data), "--way", "fixed 300", "--rerank"])
     header, row = capsys.readouterr().out.splitlines()[:2]
     assert header.split() == [
         *("way", "chunks", "questions", "in@5", "in@10", "tokens@5", "tokens@10")

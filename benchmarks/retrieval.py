@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from report import Row
 
     import localrag
+    from localrag.config import ContextLine
     from localrag.evaluate.datasets import EvaluationSet
     from localrag.inference.protocols import Reranker
     from localrag.records import Stage, Trace
@@ -97,6 +98,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default="split",
         help="rank the passages of the split (default) or those of all splits",
     )
+    parser.add_argument(
+        "--context-line",
+        choices=("full", "words", "none"),
+        default="full",
+        help="titles everywhere, not in the vectors, or nowhere",
+    )
     parser.add_argument("--no-rerank", action="store_true", help="leave the cross-encoder out")
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     parser.add_argument("--cache", type=Path, default=CACHE, help="where indexed sets are kept")
@@ -111,7 +118,7 @@ def measure_all(options: argparse.Namespace) -> Iterator[Row]:
         found = read_set(options.data, name, options.split, options.passages)
         if options.limit is not None:
             found = found.sample(options.limit)
-        rows = measure(found, options.cache, embedder, reranker)
+        rows = measure(found, options.cache, embedder, reranker, options.context_line)
         if not options.json:
             print_table(rows, columns_for(found))
             print(flush=True)
@@ -125,10 +132,14 @@ def columns_for(found: EvaluationSet) -> tuple[str, ...]:
 
 
 def measure(
-    found: EvaluationSet, cache: Path, embedder: CachedEmbedder, reranker: Reranker | None
+    found: EvaluationSet,
+    cache: Path,
+    embedder: CachedEmbedder,
+    reranker: Reranker | None,
+    context: ContextLine = "full",
 ) -> list[Row]:
     """Return one row per stage."""
-    base = open_set(found, cache, embedder, reranker or load_reranker(), progress)
+    base = open_set(found, cache, embedder, reranker or load_reranker(), progress, context=context)
     try:
         traces = trace_questions(base, found, rerank=reranker is not None)
         passages = passage_ids(base)

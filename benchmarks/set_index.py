@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import localrag
+from localrag.config import make_settings
 from localrag.ingest.prepare import Prepared, words_of
 from localrag.ingest.write import embed_all, write_document
 from localrag.records import Chunk, Section
@@ -24,6 +25,7 @@ from localrag.store.documents import DocumentRow
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from localrag.config import ContextLine
     from localrag.evaluate.datasets import EvaluationPassage, EvaluationSet
     from localrag.inference.protocols import Embedder, FloatArray, Reranker, TokenCounter
 
@@ -77,19 +79,25 @@ class CachedEmbedder:
         self.embedder.close()
 
 
-def open_set(
+def open_set(  # noqa: PLR0913 - what decides the file, and who reports
     found: EvaluationSet,
     cache: Path,
     embedder: CachedEmbedder,
     reranker: Reranker,
     progress: Callable[[str], None],
+    *,
+    context: ContextLine = "full",
 ) -> localrag.KnowledgeBase:
     """Return the knowledge base of a set's passages; index what it still lacks.
 
+    The titles are the lines of context, which `context` may keep out of the vectors or leave out.
+
     An interrupted run goes on where it stopped, since each passage is a document of its own.
     """
-    name = f"{found.name.replace('/', '-')}-{fingerprint(found, embedder)}.db"
-    base = localrag.open(cache / name, embedder=embedder, reranker=reranker)
+    label = "" if context == "full" else f"-{context}"
+    name = f"{found.name.replace('/', '-')}-{fingerprint(found, embedder)}{label}.db"
+    settings = make_settings(context_line=context)
+    base = localrag.open(cache / name, settings=settings, embedder=embedder, reranker=reranker)
     done = {document.uri for document in base.documents()}
     missing = [passage for passage in found.passages if passage.id not in done]
     for start in range(0, len(missing), BATCH):
@@ -100,14 +108,18 @@ def open_set(
 
 def add_passages(base: localrag.KnowledgeBase, passages: Sequence[EvaluationPassage]) -> None:
     """Write passages as documents of one chunk."""
-    prepared = [as_document(passage, base.embedder.counter) for passage in passages]
+    context = base.settings.context_line
+    prepared = [as_document(passage, base.embedder.counter, context) for passage in passages]
     vectors, _ = embed_all(base.database.connection, base.embedder, prepared)
     for document, own in zip(prepared, vectors, strict=True):
         write_document(base.database, document, own)
 
 
-def as_document(passage: EvaluationPassage, counter: TokenCounter) -> Prepared:
+def as_document(
+    passage: EvaluationPassage, counter: TokenCounter, context: ContextLine = "full"
+) -> Prepared:
     """Return a passage in the form in which the indexer hands over a document."""
+    title = "" if context == "none" else passage.title
     chunk = Chunk(
         ordinal=0,
         kind="paragraph",
@@ -115,9 +127,10 @@ def as_document(passage: EvaluationPassage, counter: TokenCounter) -> Prepared:
         end=len(passage.text),
         text=passage.text,
         headings=(),
-        context=passage.title,
+        context=title,
         section=0,
-        tokens=counter.count(f"{passage.title}\n{passage.text}"),
+        tokens=counter.count(f"{title}\n{passage.text}"),
+        embeds_context=context != "words",
     )
     row = DocumentRow(
         id=0,

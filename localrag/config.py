@@ -2,11 +2,42 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Final, Literal
+
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from localrag.errors import SettingsError
 
-__all__ = ["Settings", "make_settings"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["CHUNK_TOKENS", "Chunking", "ContextLine", "Settings", "make_settings"]
+
+Chunking = Literal["structural", "fixed", "sentence-window", "parent-child", "record"]
+"""How documents are cut: see `localrag.chunking.splitters`."""
+
+CHUNK_TOKENS: Final = {
+    "structural": 300,
+    "fixed": 300,
+    "sentence-window": 100,
+    "parent-child": 100,
+    "record": 100,
+}
+"""Size of a chunk where none is asked for."""
+
+OVERLAPPING: Final = ("structural", "fixed")
+"""Ways of cutting whose chunks overlap; the others return what is around a chunk, or records."""
+
+ContextLine = Literal["full", "words", "title", "none"]
+"""What stands above a chunk's text: title and headings everywhere; the same, but not in the
+vectors; the title alone; nothing."""
+
+
+def _overlap(values: Mapping[str, object]) -> int:
+    """Return the overlap that fits the values that were given."""
+    size = values.get("chunk_tokens", 100)
+    overlaps = values.get("chunking", "structural") in OVERLAPPING
+    return min(50, size // 2) if overlaps and isinstance(size, int) else 0
 
 
 class Settings(BaseModel):
@@ -19,12 +50,25 @@ class Settings(BaseModel):
     one."""
     reranker: str | None = None
     """Name or folder of the cross-encoder, likewise."""
-    chunk_tokens: int = Field(default=300, ge=32, le=8_192)
-    """Most tokens of a chunk's text, in the bi-encoder's own count."""
-    overlap_tokens: int = Field(
-        default_factory=lambda values: min(50, values.get("chunk_tokens", 100) // 2), ge=0
+    chunking: Chunking = "structural"
+    """How documents are cut; kept in the file."""
+    context_line: ContextLine = "full"
+    """What stands above each chunk: title and headings (full), the same but not in the vectors
+    (words), the title alone (title), or nothing (none); kept in the file."""
+    chunk_tokens: int = Field(
+        default_factory=lambda values: CHUNK_TOKENS[values.get("chunking", "structural")],
+        ge=32,
+        le=8_192,
     )
-    """Tokens at the end of a chunk that the next one repeats: 50, or half of a small chunk."""
+    """Most tokens of a chunk's text, in the bi-encoder's own count: 300, or 100 for
+    sentence-window, parent-child and record; kept in the file."""
+    overlap_tokens: int = Field(default_factory=_overlap, ge=0)
+    """Tokens at the end of a chunk that the next one repeats: 50, or half of a small chunk; none
+    but for structural and fixed. Kept in the file."""
+    window_sentences: int = Field(default=3, ge=0)
+    """Sentences before and after a matched one that are returned with it (sentence-window)."""
+    section_tokens: int = Field(default=1_000, ge=1)
+    """Most tokens of a section that is returned for a matched part of it (parent-child)."""
     max_file_bytes: int = Field(default=50_000_000, ge=1)
     """Larger files are skipped, with a message."""
     reader_seconds: int = Field(default=120, ge=1)
@@ -54,6 +98,8 @@ class Settings(BaseModel):
     def _overlap_fits(self) -> Settings:
         if self.overlap_tokens > self.chunk_tokens // 2:
             raise ValueError("overlap_tokens must be at most half of chunk_tokens")
+        if self.overlap_tokens and self.chunking not in OVERLAPPING:
+            raise ValueError(f"{self.chunking} chunks do not overlap: leave overlap_tokens out")
         return self
 
 

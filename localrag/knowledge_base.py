@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from localrag import __version__
 from localrag.answer.extract import Extract, answer_text
+from localrag.chunking.statistics import statistics_of
 from localrag.config import Settings
 from localrag.errors import (
     KnowledgeBaseError,
@@ -40,7 +41,7 @@ from localrag.ingest.watch import watched
 from localrag.records import Answer, SearchResult, Status
 from localrag.search.pipeline import Plan, hits, search_stages
 from localrag.search.run import run_stages
-from localrag.store.chunks import fetch_chunks
+from localrag.store.chunks import chunk_sizes, fetch_chunks
 from localrag.store.compact import compact
 from localrag.store.database import Database
 from localrag.store.documents import (
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import TracebackType
 
+    from localrag.chunking.statistics import ChunkStatistics
     from localrag.inference.protocols import Embedder, Reranker
     from localrag.records import (
         Metadata,
@@ -93,8 +95,8 @@ class KnowledgeBase:
 
     Raises:
         NotAKnowledgeBaseError: the file is something else, or damaged.
-        SettingsError: other chunk sizes are asked for than the file was made with, or larger ones
-            than the bi-encoder reads.
+        SettingsError: another way of cutting is asked for than the file was made with, or larger
+            chunks than the bi-encoder reads.
         ModelError: a model is not on this machine.
         FingerprintError: its vectors were made with another model or analysis.
         RemoteError: a new file is to be made with a model on a server that cannot be asked.
@@ -475,6 +477,11 @@ class KnowledgeBase:
         with self.database.reading() as connection:
             return read_status(connection, self.database.path)
 
+    def chunk_statistics(self) -> ChunkStatistics:
+        """Return how large the chunks are, and what about them is worth a look."""
+        with self.database.reading() as connection:
+            return statistics_of(chunk_sizes(connection), self.embedder.counter, self.settings)
+
     def verify(self) -> list[str]:
         """Return what is wrong with the file, in words; an empty list when it is whole."""
         with self.database.reading() as connection:
@@ -561,20 +568,23 @@ class KnowledgeBase:
             )
 
     def _stored_sizes(self, settings: Settings) -> Settings:
-        """Return `settings` with the chunk sizes that the file was made with.
+        """Return `settings` with the way of cutting that the file was made with.
 
         Raises:
-            SettingsError: the caller asked for other sizes by name.
+            SettingsError: the caller asked for another by name.
         """
         stored = self._stored()
-        sizes = {name: int(stored[name]) for name in CHUNK_SIZES if name in stored}
-        for name, size in sizes.items():
-            if name in settings.model_fields_set and getattr(settings, name) != size:
+        if "fingerprint" not in stored:
+            return settings
+        kept = {name: int(stored[name]) for name in CHUNK_SIZES if name in stored}
+        ways = {name: stored.get(name, first) for name, first in CHUNK_WAYS.items()}
+        for name, value in (kept | ways).items():
+            if name in settings.model_fields_set and getattr(settings, name) != value:
                 raise SettingsError(
-                    f"{self.database.path.name} was made with {name} = {size}. To change it, index "
-                    "the documents into a new file."
+                    f"{self.database.path.name} was made with {name} = {value}. To change it, "
+                    "index the documents into a new file: localrag index FOLDER --db NEW.db"
                 )
-        return settings.model_copy(update=sizes)
+        return settings.model_copy(update=kept | ways)
 
     def _prepare(self) -> None:
         """Make the vector table and note what the file is made with, once."""
@@ -586,7 +596,7 @@ class KnowledgeBase:
             create_vectors(connection, dimensions)
             set_setting(connection, "fingerprint", fingerprint_of(self.embedder))
             set_setting(connection, "model", model_name(self.embedder))
-            for name in CHUNK_SIZES:
+            for name in (*CHUNK_WAYS, *CHUNK_SIZES):
                 set_setting(connection, name, str(getattr(self.settings, name)))
         self._keep_names()
 
@@ -622,3 +632,5 @@ def reembed_file(
 
 CHUNK_SIZES = ("chunk_tokens", "overlap_tokens")
 """Settings that belong to the file: chunks of two sizes in one base would compete unfairly."""
+CHUNK_WAYS = {"chunking": "structural", "context_line": "full"}
+"""How the file's documents are cut, and how they were before that could be chosen."""

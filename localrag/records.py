@@ -19,6 +19,7 @@ __all__ = [
     "BlockKind",
     "Candidate",
     "Chunk",
+    "ChunkSize",
     "Citation",
     "Document",
     "Hit",
@@ -130,15 +131,41 @@ class Chunk:
     tokens: int
     """Tokens of context, preamble and text together, in the bi-encoder's own count."""
     preamble: str = ""
-    """Header rows of a table that was cut, repeated in front of the text; not part of the slice."""
+    """Header rows of a table that was cut, or the signature above a part of a piece of code:
+    repeated in front of the text; not part of the slice."""
     page: int | None = None
     lines: tuple[tuple[int, int], ...] = ()
     """As in `Document.lines`, for this chunk alone: its own line first."""
+    embeds_context: bool = True
+    """Whether the line of context is part of what is embedded."""
 
     @property
     def passage(self) -> str:
-        """What models read."""
+        """What the cross-encoder reads, and the bi-encoder too unless context is kept from it."""
         return passage_text(self.context, self.preamble, self.text)
+
+    @property
+    def embedded(self) -> str:
+        """What the bi-encoder reads."""
+        return passage_text(self.context if self.embeds_context else "", self.preamble, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSize:
+    """What statistics need of a chunk."""
+
+    document: str
+    """URI."""
+    ordinal: int
+    kind: str
+    text: str
+    """Its beginning."""
+    tokens: int
+    """Tokens of context, preamble and text together."""
+    start: int
+    end: int
+    context_characters: int
+    has_preamble: bool
 
 
 def passage_text(context: str, preamble: str, text: str) -> str:

@@ -18,6 +18,9 @@ def test_settings_that_are_not_named_keep_their_defaults() -> None:
         ({"colour": "blue"}, "colour: "),
         ({"min_relevance": 1.5, "rrf_k": 0}, "rrf_k: .*min_relevance: "),
         ({"chunk_tokens": 64, "overlap_tokens": 33}, "at most half of chunk_tokens"),
+        ({"chunking": "semantic"}, "chunking: Input should be 'structural'"),
+        ({"chunking": "record", "overlap_tokens": 5}, "record chunks do not overlap"),
+        ({"context_line": "long"}, "context_line: Input should be 'full'"),
     ],
 )
 def test_impossible_settings_are_named_with_where_to_look(
@@ -30,3 +33,21 @@ def test_impossible_settings_are_named_with_where_to_look(
 def test_settings_cannot_be_changed_afterwards() -> None:
     with pytest.raises(ValueError, match="frozen"):
         make_settings().rrf_k = 1
+
+
+@pytest.mark.parametrize(
+    ("values", "sizes"),
+    [
+        ({}, (300, 50)),
+        ({"chunk_tokens": 60}, (60, 30)),
+        ({"chunking": "fixed"}, (300, 50)),
+        ({"chunking": "sentence-window"}, (100, 0)),
+        ({"chunking": "parent-child", "chunk_tokens": 150}, (150, 0)),
+        ({"chunking": "record"}, (100, 0)),
+    ],
+)
+def test_the_way_of_cutting_decides_the_sizes(
+    values: dict[str, object], sizes: tuple[int, int]
+) -> None:
+    settings = make_settings(**values)
+    assert (settings.chunk_tokens, settings.overlap_tokens) == sizes

@@ -157,12 +157,15 @@ def printed(*arguments: str) -> Any:
 def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
     make_model(here / "models" / "tiny")
     write_files(here, {"docs/moving.md": "# Moving\n\nThis file moves.\n"})
+    write_files(here / "docs", {"short.md": "Yes.\n"})  # too short a chunk: a finding
     printed("index", "docs")
     (here / "docs" / "moving.md").rename(here / "docs" / "moved.md")
     index = printed("sync")
     search = printed("search", QUESTION, "--explain")
     ask = printed("ask", QUESTION, "--explain")
     trace = printed("trace")
+    cut = printed("chunks", "docs/keys.md")
+    sizes = printed("chunks", "--stats")
     status = printed("status")
     reembed = printed("reembed")
     doctor = printed("doctor")
@@ -175,6 +178,10 @@ def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
         "trace": trace,
         "Stage": trace["stages"][-1],
         "Chunk": trace["stages"][-1]["chunks"][0],
+        "chunks FILE": cut,
+        "Cut chunk": cut["chunks"][0],
+        "chunks --stats": sizes,
+        "Finding": sizes["findings"][0],
         "status": status,
         "index": index,
         "reembed": reembed,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 import pytest
-from support import open_base, write_files
+from support import CountingEmbedder, open_base, write_files
 
 import localrag
 from localrag import knowledge_base
@@ -349,3 +349,89 @@ def test_damage_that_an_indexing_run_meets_is_a_clear_error(path: Path, folder: 
     path.write_bytes(content)
     with pytest.raises(NotAKnowledgeBaseError), open_base(path) as kb:
         kb.sync(folder)
+
+
+# How documents are cut belongs to the file too
+
+NAMES = ("oak", "ash", "elm", "fir", "yew", "bay", "fig", "pear", "plum", "lime")
+BOOK = "# Keys\n\n## Rotation\n\n" + " ".join(
+    f"Sentence {word} tells of keys and locks in the old house." for word in NAMES
+)
+
+
+def test_a_file_keeps_the_way_of_cutting_it_was_made_with(tmp_path: Path) -> None:
+    made = make_settings(chunking="sentence-window", context_line="words")
+    open_base(tmp_path / "base.db", made).close()
+    with open_base(tmp_path / "base.db") as kb:
+        assert (kb.settings.chunking, kb.settings.context_line) == ("sentence-window", "words")
+        assert (kb.settings.chunk_tokens, kb.settings.overlap_tokens) == (100, 0)
+    open_base(tmp_path / "base.db", make_settings(chunking="sentence-window")).close()
+    for other in ({"chunking": "fixed"}, {"context_line": "full"}):
+        with pytest.raises(SettingsError, match=r"made with .* --db NEW\.db"):
+            open_base(tmp_path / "base.db", make_settings(**other))
+
+
+def test_a_file_from_before_there_was_a_choice_is_structural(path: Path) -> None:
+    with open_base(path) as kb, kb.database.atomic() as connection:
+        connection.execute("DELETE FROM settings WHERE key IN ('chunking', 'context_line')")
+    with open_base(path) as kb:
+        assert (kb.settings.chunking, kb.settings.context_line) == ("structural", "full")
+    with pytest.raises(SettingsError, match="made with context_line = full"):
+        open_base(path, make_settings(context_line="none"))
+
+
+def test_a_sentence_is_found_and_its_window_is_returned(tmp_path: Path) -> None:
+    write_files(tmp_path / "docs", {"book.md": BOOK})
+    settings = make_settings(chunking="sentence-window", window_sentences=1)
+    with open_base(tmp_path / "base.db", settings) as kb:
+        kb.sync(tmp_path / "docs")
+        hit = kb.search("Sentence yew tells", limit=1)[0]
+        (found,) = kb.chunks([hit.chunk_id]).values()
+        assert found.text == "Sentence yew tells of keys and locks in the old house."
+        assert [name for name in NAMES if f"Sentence {name} " in hit.text] == ["fir", "yew", "bay"]
+        assert BOOK[hit.start : hit.end] == hit.text
+        answer = kb.ask("Sentence yew tells")
+        assert answer.citations[0].text == found.text
+        assert answer.citations[0].chunk_id == found.id
+
+
+def test_a_small_chunk_is_found_and_its_section_is_returned(tmp_path: Path) -> None:
+    write_files(tmp_path / "docs", {"book.md": f"{BOOK}\n\n## Other\n\nNothing.\n"})
+    settings = make_settings(chunking="parent-child", chunk_tokens=32)
+    with open_base(tmp_path / "base.db", settings) as kb:
+        kb.sync(tmp_path / "docs")
+        hit = kb.search("Sentence yew tells", limit=1)[0]
+        assert hit.text == BOOK
+        (found,) = kb.chunks([hit.chunk_id]).values()
+        assert "Sentence yew" in found.text
+        assert len(found.text) < len(hit.text) / 2
+
+
+def test_the_line_of_context_stays_out_of_the_vectors_but_not_of_the_words(
+    tmp_path: Path,
+) -> None:
+    write_files(tmp_path / "docs", {"book.md": "# Lighthouse\n\n## Keys\n\nThey are iron.\n"})
+    embedder = CountingEmbedder(FakeEmbedder())
+    settings = make_settings(context_line="words")
+    with KnowledgeBase(
+        tmp_path / "base.db", settings=settings, embedder=embedder, reranker=FakeReranker()
+    ) as kb:
+        kb.sync(tmp_path / "docs")
+        assert embedder.passages == ["# Lighthouse\n\n## Keys\n\nThey are iron."]
+        (hit,) = kb.search("lighthouse", mode="lexical", limit=1)
+        (found,) = kb.chunks([hit.chunk_id]).values()
+        assert found.passage.startswith("Lighthouse > Keys\n")
+        kb.sync(tmp_path / "docs")
+        assert kb.verify() == []
+
+
+def test_statistics_of_the_chunks(tmp_path: Path) -> None:
+    write_files(tmp_path / "docs", {"book.md": BOOK, "one.txt": "Yes."})
+    with open_base(tmp_path / "base.db", make_settings(chunking="sentence-window")) as kb:
+        kb.sync(tmp_path / "docs")
+        found = kb.chunk_statistics()
+        assert found.chunks == kb.status().chunks == 11
+        assert found.tokens == kb.status().tokens
+        assert found.documents == 2
+        (tiny,) = (one for one in found.findings if "5 tokens" in one.problem)
+        assert tiny.examples == (f"{tmp_path}/docs/one.txt, chunk 0: Yes.",)

@@ -1,17 +1,36 @@
-"""Which way of splitting has which name. A new splitter is one line in `_SPLITTERS`."""
+"""Which way of cutting has which name.
+
+A new one is one line in `STRATEGIES`, and its name and size in `localrag.config`.
+
+structural
+    Follows headings, paragraphs, lists, tables and code.
+fixed
+    Windows of equally many tokens, whatever the text; tables and code stay whole.
+sentence-window
+    Every sentence is found by itself, and returned with the sentences around it.
+parent-child
+    Small structural chunks are found, and their section is returned.
+record
+    Every block is a chunk; tables are cut into small groups of rows, each with the header.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from localrag.chunking import structural
+from localrag.chunking import fixed, record, sentence_window, structural
 from localrag.errors import SettingsError
 
 if TYPE_CHECKING:
+    from localrag.config import ContextLine
     from localrag.inference.protocols import TokenCounter
     from localrag.records import Chunk, Document, Section
 
-__all__ = ["STRATEGIES", "Splitter", "splitter"]
+__all__ = ["CHUNKER_VERSION", "STRATEGIES", "Splitter", "Strategy", "strategy"]
+
+CHUNKER_VERSION = "2"
+"""Changes whenever the same document would give other chunks."""
 
 
 class Splitter(Protocol):
@@ -22,28 +41,54 @@ class Splitter(Protocol):
         document: Document,
         counter: TokenCounter,
         *,
-        chunk_tokens: int = 300,
-        overlap_tokens: int = 50,
+        chunk_tokens: int,
+        overlap_tokens: int,
+        context: ContextLine,
     ) -> tuple[tuple[Section, ...], tuple[Chunk, ...]]:
-        """Return sections and chunks; the same document always gives the same ones."""
+        """Return sections and chunks; the same document always gives the same ones.
+
+        Together the chunks cover all text of the document's blocks, in order, and none is longer
+        with its context than the model takes.
+
+        Args:
+            document: what a reader made of a file.
+            counter: counts in the tokens of the model that will read the chunks.
+            chunk_tokens: most tokens of a chunk, without its context, where it can be cut.
+            overlap_tokens: most tokens that a chunk repeats of the one before.
+            context: what stands in a chunk's line of context.
+
+        Raises:
+            SettingsError: a limit is too small to work with.
+        """
         ...
 
 
-_SPLITTERS: dict[str, Splitter] = {
-    "structural": structural.split,
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """How documents are cut, and what a search returns of them."""
+
+    split: Splitter
+    returns: Literal["chunk", "window", "section"] = "chunk"
+    """What is returned for a chunk that was found: itself, with its neighbours, its section."""
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "structural": Strategy(structural.split),
+    "fixed": Strategy(fixed.split),
+    "sentence-window": Strategy(sentence_window.split, returns="window"),
+    "parent-child": Strategy(structural.split, returns="section"),
+    "record": Strategy(record.split),
 }
-
-STRATEGIES = tuple(_SPLITTERS)
-"""Names of the splitters, the default first."""
+"""By name, the default first."""
 
 
-def splitter(strategy: str) -> Splitter:
-    """Return the splitter of that name.
+def strategy(name: str) -> Strategy:
+    """Return the way of cutting of that name.
 
     Raises:
         SettingsError: there is none.
     """
-    if strategy not in _SPLITTERS:
+    if name not in STRATEGIES:
         known = ", ".join(STRATEGIES)
-        raise SettingsError(f"no chunking strategy {strategy!r}; choose one of: {known}")
-    return _SPLITTERS[strategy]
+        raise SettingsError(f"There is no chunking {name!r}. Choose one of: {known}.")
+    return STRATEGIES[name]

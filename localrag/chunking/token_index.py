@@ -42,6 +42,11 @@ class TokenIndex:
             yield start, cut
             start = cut
 
+    def before(self, end: int, tokens: int) -> int:
+        """Return where the last `tokens` tokens before `end` begin; `end` itself for none."""
+        index = bisect_left(self._starts, end) - tokens
+        return end if tokens < 1 else self._starts[max(0, index)]
+
     def _first(self, start: int) -> tuple[int, bool]:
         """Return the index of the first token from `start` on, and whether one lies across it."""
         first = bisect_left(self._starts, start)

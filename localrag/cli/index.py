@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from localrag.cli.options import (
+    chunking_options,
+    chunking_settings,
     database_option,
     dry_run_option,
     json_option,
@@ -52,16 +54,7 @@ MEGABYTE = 1_000_000
     type=click.FloatRange(min=0, min_open=True),
     help="Skip files larger than this many megabytes; 50 unless given.",
 )
-@click.option(
-    "--chunk-tokens",
-    type=int,
-    help="Most tokens of a chunk; 300 unless given. For a new --db only.",
-)
-@click.option(
-    "--overlap-tokens",
-    type=int,
-    help="Tokens that neighbouring chunks share; 50 unless given. For a new --db only.",
-)
+@chunking_options
 @model_option
 @reranker_option
 @dry_run_option
@@ -75,14 +68,13 @@ def index(  # noqa: PLR0913 - click hands over each option by name
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     max_mb: float | None,
-    chunk_tokens: int | None,
-    overlap_tokens: int | None,
     model: str | None,
     reranker: str | None,
     dry_run: bool,
     watching: bool,
     quiet: bool,
     as_json: bool,
+    **chunking: str | int | None,
 ) -> None:
     """Index files and folders; a second run touches only what changed.
 
@@ -91,21 +83,16 @@ def index(  # noqa: PLR0913 - click hands over each option by name
     reason, and the run goes on. A document whose file is gone is removed, one whose file was
     renamed follows it. How a folder was indexed is remembered: localrag sync repeats it. Ctrl-C
     leaves a valid knowledge base: run the same command to go on.
-    """
-    from localrag.config import make_settings  # noqa: PLC0415 - keeps --help light
 
+    How documents are cut is decided when --db is made: a later run needs no such option, and is
+    refused with another one.
+    """
     for path in paths:
         if not os.path.lexists(path):
             raise click.BadParameter(f"'{path}' does not exist.", param_hint="PATHS")
     if dry_run and watching:
         raise click.UsageError("--dry-run and --watch exclude each other.")
-    given = {
-        "chunk_tokens": chunk_tokens,
-        "overlap_tokens": overlap_tokens,
-        "embedder": model,
-        "reranker": reranker,
-    }
-    settings = make_settings(**{name: one for name, one in given.items() if one is not None})
+    settings = chunking_settings({**chunking, "embedder": model, "reranker": reranker})
     with opened(database, settings, dry_run=dry_run) as kb:
         with interruptible(), progress_bar(hidden=quiet) as progress:
             report = kb.sync(

@@ -13,6 +13,7 @@ import click
 
 from localrag import __version__
 from localrag.cli.ask import ask
+from localrag.cli.chunks import chunks
 from localrag.cli.compact import compact
 from localrag.cli.doctor import doctor
 from localrag.cli.index import index
@@ -76,6 +77,7 @@ for command in (
     search,
     ask,
     trace,
+    chunks,
     status,
     skipped,
     remove,

@@ -12,14 +12,17 @@ import click
 from localrag.errors import KnowledgeBaseError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from localrag.config import Settings
     from localrag.knowledge_base import KnowledgeBase
 
 __all__ = [
     "EXIT_NOTHING_FOUND",
     "OrderedGroup",
     "budget_option",
+    "chunking_options",
+    "chunking_settings",
     "database_option",
     "dry_run_option",
     "explain_option",
@@ -132,8 +135,57 @@ quiet_option: Callable[[Command], Command] = click.option(
 )
 
 
+def chunking_options(command: Command) -> Command:
+    """Add the options that say how documents are cut: `chunking_settings` reads them."""
+    for option in reversed(CHUNKING_OPTIONS):
+        command = option(command)
+    return command
+
+
+CHUNKING_OPTIONS: tuple[Callable[[Command], Command], ...] = (
+    click.option(
+        "--chunking",
+        # Written out, as pydantic would have to be imported for them; a test compares them.
+        type=click.Choice(["structural", "fixed", "sentence-window", "parent-child", "record"]),
+        help="How documents are cut; structural unless given. See docs/chunking.md.",
+    ),
+    click.option(
+        "--context-line",
+        type=click.Choice(["full", "words", "title", "none"]),
+        help="What stands above each chunk: title and headings (full), the same but not in the "
+        "vectors (words), the title alone, or nothing; full unless given.",
+    ),
+    click.option(
+        "--chunk-tokens",
+        type=int,
+        help="Most tokens of a chunk; 300 unless given, 100 for sentence-window, parent-child and "
+        "record.",
+    ),
+    click.option(
+        "--overlap-tokens",
+        type=int,
+        help="Tokens that neighbouring chunks share; 50 unless given.",
+    ),
+)
+
+
+def chunking_settings(given: Mapping[str, str | int | None]) -> Settings:
+    """Return the settings that `chunking_options` were given.
+
+    Raises:
+        SettingsError: a value is out of range, or two do not fit.
+    """
+    from localrag.config import make_settings  # noqa: PLC0415 - keeps --help light
+
+    return make_settings(**{name: value for name, value in given.items() if value is not None})
+
+
 def open_for_reading(
-    path: Path, model: str | None = None, reranker: str | None = None
+    path: Path,
+    model: str | None = None,
+    reranker: str | None = None,
+    *,
+    settings: Settings | None = None,
 ) -> KnowledgeBase:
     """Open an existing file; read-only where it may not be written.
 
@@ -141,17 +193,24 @@ def open_for_reading(
         path: the file.
         model: name, folder or address of the bi-encoder that the file was made with.
         reranker: name, folder or address of a cross-encoder to use instead of the file's own.
+        settings: sizes and limits; the file keeps the ones it was made with.
 
     Raises:
         KnowledgeBaseError: there is no such file: a search must not make an empty one.
         ModelError: there is no such model.
     """
     writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
-    return open_for_writing(path, model, reranker, read_only=path.exists() and not writable)
+    read_only = path.exists() and not writable
+    return open_for_writing(path, model, reranker, read_only=read_only, settings=settings)
 
 
 def open_for_writing(
-    path: Path, model: str | None = None, reranker: str | None = None, *, read_only: bool = False
+    path: Path,
+    model: str | None = None,
+    reranker: str | None = None,
+    *,
+    read_only: bool = False,
+    settings: Settings | None = None,
 ) -> KnowledgeBase:
     """Open an existing file, to write to it unless `read_only`; arguments as in `open_for_reading`.
 
@@ -164,4 +223,6 @@ def open_for_writing(
         raise KnowledgeBaseError(
             f"{path} does not exist. Make it first: localrag index FOLDER --db {path}"
         )
-    return KnowledgeBase(path, read_only=read_only, embedder=model, reranker=reranker)
+    return KnowledgeBase(
+        path, read_only=read_only, settings=settings, embedder=model, reranker=reranker
+    )

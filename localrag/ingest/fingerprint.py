@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from localrag.chunking.structural import CHUNKER_VERSION
+from localrag.chunking.splitters import CHUNKER_VERSION
 from localrag.errors import FingerprintError
 from localrag.store.settings import get_setting
 from localrag.text.analysis import ANALYSER_VERSION

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from localrag.chunking.splitters import STRATEGIES, splitter
+from localrag.chunking.splitters import strategy
 from localrag.errors import LocalragError, ReadError
 from localrag.ingest.worker import describe
 from localrag.records import Skipped
@@ -96,11 +96,12 @@ def prepare_document(
     row: DocumentRow, document: Document, counter: TokenCounter, settings: Settings
 ) -> Prepared:
     """Cut a document that a reader made."""
-    sections, chunks = splitter(STRATEGIES[0])(
+    sections, chunks = strategy(settings.chunking).split(
         document,
         counter,
         chunk_tokens=settings.chunk_tokens,
         overlap_tokens=settings.overlap_tokens,
+        context=settings.context_line,
     )
     words = tuple(words_of(chunk.context, chunk.preamble, chunk.text) for chunk in chunks)
     return Prepared(row, document.metadata, sections, chunks, words)

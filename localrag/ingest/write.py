@@ -58,7 +58,7 @@ def embed_all(
     chunks = {chunk_hash(chunk): chunk for prepared in batch for chunk in prepared.chunks}
     known = vectors_by_hash(connection, chunks)
     missing = {key: chunk for key, chunk in chunks.items() if key not in known}
-    fresh = embedder.embed_passages([chunk.passage for chunk in missing.values()])
+    fresh = embedder.embed_passages([chunk.embedded for chunk in missing.values()])
     if missing:
         require_dimensions(connection, fresh.shape[1])
     known.update(zip(missing, fresh, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import apsw
 
     from localrag.records import Candidate, SearchState, StoredChunk
+    from localrag.search.window import Window
 
 __all__ = ["Expand", "merge_text"]
 
@@ -31,18 +32,29 @@ class Expand:
     """Most tokens of all passages together; None for no limit. The best chunk is always kept."""
     limit: int
     """Passages that are wanted; matched chunks where neighbours are added to each."""
+    window: Window | None = None
+    """What is returned with small chunks; instead of neighbours."""
     name: str = "5. expand"
 
     def __call__(self, state: SearchState) -> SearchState:
         """Set the passages; the survivors are the matched chunks that had room."""
         chunks = fetch_chunks(self.connection, [c.chunk_id for c in state.survivors])
-        kept = self._matches([c for c in state.survivors if c.chunk_id in chunks], chunks)
-        taken = {c.chunk_id: chunks[c.chunk_id] for c in kept}
-        spent = sum(chunk.tokens for chunk in taken.values())
-        taken |= self._neighbours(list(taken.values()), self._budget - spent)
+        kept, taken = self._take([c for c in state.survivors if c.chunk_id in chunks], chunks)
         passages = self._passages(kept, taken, known_relevance(state))
         note = f"{len(passages)} passages, {sum(p.tokens for p in passages)} tokens"
         return replace(state, survivors=tuple(kept), passages=passages, note=note)
+
+    def _take(
+        self, ranked: Sequence[Candidate], chunks: dict[int, StoredChunk]
+    ) -> tuple[list[Candidate], dict[int, StoredChunk]]:
+        """Return the matches that have room, and all chunks that are to be read."""
+        if self.window is not None:
+            limit, budget = self.limit, self._budget
+            return self.window.take(self.connection, ranked, chunks, limit=limit, budget=budget)
+        kept = self._matches(ranked, chunks)
+        taken = {c.chunk_id: chunks[c.chunk_id] for c in kept}
+        spent = sum(chunk.tokens for chunk in taken.values())
+        return kept, taken | self._neighbours(list(taken.values()), self._budget - spent)
 
     @property
     def _budget(self) -> float:
@@ -72,14 +84,19 @@ class Expand:
         """Return neighbours as far as the budget goes: nearest first, best match first."""
         added: dict[int, StoredChunk] = {}
         known = {chunk.id for chunk in matched}
+        closed: set[tuple[int, int]] = set()
         for distance in range(1, self.neighbours + 1):
-            for chunk in matched:
-                for ordinal in (chunk.ordinal - distance, chunk.ordinal + distance):
-                    for found in fetch_range(self.connection, chunk.document_id, ordinal, ordinal):
-                        if found.id not in known and found.tokens <= budget:
-                            budget -= found.tokens
-                            known.add(found.id)
-                            added[found.id] = found
+            for chunk, side in product(matched, (-1, 1)):
+                ordinal = chunk.ordinal + side * distance
+                for found in fetch_range(self.connection, chunk.document_id, ordinal, ordinal):
+                    if found.id in known or (chunk.id, side) in closed:
+                        continue
+                    if found.tokens > budget:
+                        closed.add((chunk.id, side))  # what is farther would stand without it
+                        continue
+                    budget -= found.tokens
+                    known.add(found.id)
+                    added[found.id] = found
         return added
 
     def _runs(self, chunks: Iterable[StoredChunk]) -> list[list[StoredChunk]]:
@@ -136,13 +153,15 @@ def known_relevance(state: SearchState) -> dict[int, float]:
 def merge_text(run: Sequence[StoredChunk]) -> str:
     """Return the text of consecutive chunks without what they share.
 
-    Only blanks lie between chunks, so a gap is filled with line breaks of its length: the result
-    has exactly ``end - start`` characters and offsets in it stay offsets of the document.
+    Only blanks lie between chunks, so a gap is filled with line breaks of its length, or with the
+    space between two sentences of a paragraph: the result has exactly ``end - start`` characters
+    and offsets in it stay offsets of the document.
     """
     text = run[0].text
     end = run[0].end
-    for chunk in run[1:]:
+    for before, chunk in pairwise(run):
         gap = max(0, chunk.start - end)
-        text += "\n" * gap + chunk.text[max(0, end - chunk.start) :]
+        is_space = gap == 1 and before.kind == chunk.kind == "paragraph"
+        text += (" " if is_space else "\n" * gap) + chunk.text[max(0, end - chunk.start) :]
         end = max(end, chunk.end)
     return text

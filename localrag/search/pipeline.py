@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
+from localrag.chunking.splitters import strategy
 from localrag.errors import SettingsError
 from localrag.records import Hit
 from localrag.search.expand import Expand
@@ -12,6 +13,7 @@ from localrag.search.fuse import Fuse
 from localrag.search.rerank import Rerank
 from localrag.search.retrieve import Lexical, Vector
 from localrag.search.transform import PassThrough
+from localrag.search.window import Window
 
 if TYPE_CHECKING:
     import apsw
@@ -69,15 +71,29 @@ def search_stages(
     if plan.rerank:
         top = max(settings.rerank_top, plan.limit)
         stages.append(Rerank(connection, reranker, top, budget=plan.budget))
-    stages.append(
-        Expand(
-            connection,
-            neighbours=plan.neighbours,
-            token_budget=plan.token_budget,
-            limit=plan.limit,
-        )
-    )
+    stages.append(_expand(connection, settings, plan))
     return tuple(stages)
+
+
+def _expand(connection: apsw.Connection, settings: Settings, plan: Plan) -> Expand:
+    """Return the stage that returns what the file's way of cutting wants to be returned."""
+    stage = Expand(
+        connection,
+        neighbours=plan.neighbours,
+        token_budget=plan.token_budget,
+        limit=plan.limit,
+    )
+    returns = strategy(settings.chunking).returns
+    if returns == "window":
+        wider = max(plan.neighbours, settings.window_sentences)
+        return replace(stage, neighbours=0, window=Window(wider))
+    if returns == "section":
+        return replace(stage, neighbours=0, window=Window(FARTHEST, settings.section_tokens))
+    return stage
+
+
+FARTHEST: Final = 100
+"""Chunks of a section that are looked at on each side of the one that was found."""
 
 
 def hits(state: SearchState) -> tuple[Hit, ...]:

@@ -6,10 +6,10 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from localrag.records import StoredChunk
+from localrag.records import ChunkSize, StoredChunk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import apsw
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "chunk_hash",
     "chunk_ids_of",
+    "chunk_sizes",
     "count_chunks",
     "fetch_chunks",
     "fetch_range",
@@ -36,7 +37,8 @@ FROM = "FROM chunks AS c JOIN documents AS d ON d.id = c.document_id"
 
 def chunk_hash(chunk: Chunk) -> str:
     """Return the SHA-256, in hexadecimal, of what is embedded: equal text, equal vector."""
-    embedded = f"{chunk.context}\x00{chunk.preamble}\x00{chunk.text}"
+    context = chunk.context if chunk.embeds_context else ""
+    embedded = f"{context}\x00{chunk.preamble}\x00{chunk.text}"
     return sha256(embedded.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -141,6 +143,27 @@ def chunk_ids_of(connection: apsw.Connection, document_id: int) -> list[int]:
     """Return the ids of a document's chunks."""
     rows = connection.execute("SELECT id FROM chunks WHERE document_id = ?", (document_id,))
     return [int(row[0]) for row in rows]
+
+
+def chunk_sizes(connection: apsw.Connection, beginning: int = 200) -> Iterator[ChunkSize]:
+    """Yield the size and the first characters of every chunk, document by document, in order."""
+    rows = connection.execute(
+        'SELECT d.uri, c.ordinal, c.kind, substr(c.text, 1, ?), c.tokens, c.start, c."end", '
+        f"length(c.context), c.preamble != '' {FROM} ORDER BY d.uri, c.ordinal",
+        (beginning,),
+    )
+    for document, ordinal, kind, text, tokens, start, end, context, has_preamble in rows:
+        yield ChunkSize(
+            document=str(document),
+            ordinal=int(ordinal),
+            kind=str(kind),
+            text=str(text),
+            tokens=int(tokens),
+            start=int(start),
+            end=int(end),
+            context_characters=int(context),
+            has_preamble=bool(has_preamble),
+        )
 
 
 def count_chunks(connection: apsw.Connection) -> int:

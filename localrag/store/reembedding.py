@@ -100,8 +100,12 @@ def pending_texts(
         "ORDER BY c.id LIMIT ?",
         (after, limit),
     )
+    # `Chunk.embedded`: with this setting the line of context is not in the vectors.
+    words_only = get_setting(connection, "context_line") == "words"
     return [
-        PendingText(id_, content_hash, uri, passage_text(context, preamble, text))
+        PendingText(
+            id_, content_hash, uri, passage_text("" if words_only else context, preamble, text)
+        )
         for id_, content_hash, uri, context, preamble, text in rows
     ]
 

@@ -5,17 +5,18 @@ The strings are bodies of regular expression character classes.
 
 from __future__ import annotations
 
-__all__ = ["HIRAGANA", "IDEOGRAPHS", "MARKS", "PICTOGRAPHS", "UNSPACED"]
+__all__ = ["HIRAGANA", "IDEOGRAPHS", "MARKS", "PICTOGRAPHS", "THAI", "UNSPACED"]
 
 HIRAGANA = "ぁ-ゖゝ-ゟ"
 
 IDEOGRAPHS = "々〆〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 
+THAI = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e50-\u0e59"
+
 UNSPACED = (
-    HIRAGANA + IDEOGRAPHS + "\u3099\u309a"
+    HIRAGANA + IDEOGRAPHS + THAI + "\u3099\u309a"
     "ァ-ヺー-ヿㇰ-ㇿ"  # katakana; not the middle dot, which separates words
     "가-힣\u1100-\u11ff\u3131-\u318e"  # Hangul: spaced, but particles cling to the words
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e50-\u0e59"  # Thai
     "\u0e81-\u0edf"  # Lao
     "\u1000-\u1049\u1050-\u109d"  # Burmese
     "\u1780-\u17d3\u17e0-\u17e9"  # Khmer

@@ -1,8 +1,9 @@
 import pytest
 from counters import WordCounter
 
-from localrag.chunking.splitters import STRATEGIES, splitter
+from localrag.chunking.splitters import STRATEGIES, strategy
 from localrag.chunking.structural import split
+from localrag.config import CHUNK_TOKENS
 from localrag.errors import SettingsError
 from localrag.formats.registry import read_document
 from localrag.records import Block, Chunk, Document, Section
@@ -242,8 +243,9 @@ def test_impossible_limits(chunk_tokens: int, overlap_tokens: int, max_tokens: i
         )
 
 
-def test_splitters_have_names() -> None:
-    assert STRATEGIES[0] == "structural"
-    assert splitter("structural") is split
-    with pytest.raises(SettingsError, match="structural"):
-        splitter("semantic")
+def test_ways_of_cutting_have_names() -> None:
+    assert next(iter(STRATEGIES)) == "structural"
+    assert strategy("structural").split is split
+    assert list(STRATEGIES) == list(CHUNK_TOKENS)
+    with pytest.raises(SettingsError, match="sentence-window"):
+        strategy("semantic")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 
 from localrag.inference.fake import FakeCounter, FakeEmbedder, FakeReranker
@@ -105,6 +106,22 @@ def test_a_second_run_embeds_no_passage(
     for row in first + second:
         del row["ms_per_query"]
     assert first == second
+
+
+@pytest.mark.parametrize("context", ["words", "none"])
+def test_titles_can_be_kept_out_of_the_vectors_or_left_out(
+    data: Path, tmp_path: Path, embedder: CountingEmbedder, context: str
+) -> None:
+    cache = tmp_path / "cache"
+    run("--data", data, "--cache", cache, "--json")
+    embedder.embedded.clear()
+    assert run("--data", data, "--cache", cache, "--json", "--context-line", context) == 0
+    assert sorted(embedder.embedded) == sorted(PASSAGES.values())
+    (file,) = cache.glob(f"toy-*-{context}.db")
+    connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
+    line = connection.execute("SELECT context FROM chunks WHERE text LIKE 'A ferry%'").get
+    connection.close()
+    assert line == ("ferry" if context == "words" else "")
 
 
 def test_a_passage_is_read_as_far_as_the_model_reads(embedder: CountingEmbedder) -> None:

@@ -10,6 +10,7 @@ from support import add_document, chunks_of
 
 from localrag.records import Candidate, SearchState, StoredChunk
 from localrag.search.expand import Expand, merge_text
+from localrag.search.window import Window
 from localrag.store.database import Database
 
 if TYPE_CHECKING:
@@ -36,19 +37,21 @@ def found(*ids: int) -> SearchState:
     return SearchState(query="q", queries=("q",), survivors=survivors, reranked=True)
 
 
-def expand(
+def expand(  # noqa: PLR0913 - what the stage is made of
     database: Database,
     state: SearchState,
     *,
     neighbours: int = 0,
     token_budget: int | None = None,
     limit: int = 10,
+    window: Window | None = None,
 ) -> SearchState:
     stage = Expand(
         database.connection,
         neighbours=neighbours,
         token_budget=token_budget,
         limit=limit,
+        window=window,
     )
     return stage(state)
 
@@ -216,3 +219,76 @@ def test_chunks_that_cover_a_document_merge_to_its_text(data: st.DataObject) -> 
     ]
     spans[-1] = (spans[-1][0], length)
     assert merge_text(slices(document, spans)) == document
+
+
+# What small chunks are returned with
+
+
+@pytest.fixture
+def sections(tmp_path: Path) -> Iterator[Database]:
+    """Return a document of two sections, of chunks 1 to 4 and 5 to 8."""
+    opened = Database(tmp_path / "sections.db")
+    add_document(opened, "/a", chunks_of(TEXTS, tokens=10))
+    with opened.atomic() as connection:
+        connection.execute(
+            "INSERT INTO sections(document_id, parent_id, level, heading, first_chunk, last_chunk) "
+            "VALUES(1, NULL, 1, 'Second', 4, 7)"
+        )
+        connection.execute("UPDATE chunks SET section_id = 2 WHERE id > 4")
+    yield opened
+    opened.close()
+
+
+def test_a_window_ends_with_its_section(sections: Database) -> None:
+    after = expand(sections, found(4, 6), window=Window(2))
+    assert ids_of(after) == [[2, 3, 4], [5, 6, 7, 8]]
+    assert [passage.matched for passage in after.passages] == [(4,), (6,)]
+
+
+def test_the_whole_section_is_returned_around_the_chunk_that_was_found(
+    sections: Database,
+) -> None:
+    after = expand(sections, found(7), window=Window(100))
+    assert ids_of(after) == [[5, 6, 7, 8]]
+    assert after.passages[0].best.id == 7
+
+
+def test_a_match_in_the_window_of_a_better_one_opens_none(sections: Database) -> None:
+    after = expand(sections, found(2, 3, 1, 6), window=Window(1), limit=2)
+    assert ids_of(after) == [[1, 2, 3], [5, 6, 7]]
+    assert [passage.matched for passage in after.passages] == [(2, 3, 1), (6,)]
+    assert [one.chunk_id for one in after.survivors] == [2, 3, 1, 6]
+
+
+def test_windows_are_counted(sections: Database) -> None:
+    assert ids_of(expand(sections, found(1, 6, 2), window=Window(1), limit=1)) == [[1, 2]]
+    assert len(expand(sections, found(1, 6), window=Window(100), limit=2).passages) == 2
+
+
+def test_windows_that_meet_are_one_passage(sections: Database) -> None:
+    after = expand(sections, found(1, 4), window=Window(1))
+    assert ids_of(after) == [[1, 2, 3, 4]]
+    assert after.passages[0].matched == (1, 4)
+
+
+def test_a_window_grows_to_its_own_limit_nearest_first(sections: Database) -> None:
+    assert ids_of(expand(sections, found(6), window=Window(100, 30))) == [[5, 6, 7]]
+    assert ids_of(expand(sections, found(6), window=Window(100, 25))) == [[5, 6]]
+    assert ids_of(expand(sections, found(6), window=Window(100, 5))) == [[6]]
+
+
+def test_windows_share_the_budget_best_first(sections: Database) -> None:
+    after = expand(sections, found(2, 7), window=Window(1), token_budget=45)
+    assert ids_of(after) == [[1, 2, 3], [7]]
+    after = expand(sections, found(2, 7), window=Window(1), token_budget=35)
+    assert ids_of(after) == [[1, 2, 3]]
+    after = expand(sections, found(2, 4), window=Window(1), token_budget=50)
+    assert ids_of(after) == [[1, 2, 3, 4]]
+    assert ids_of(expand(sections, found(2), window=Window(1), token_budget=1)) == [[2]]
+
+
+def test_nothing_is_added_beyond_a_neighbour_that_has_no_room(database: Database) -> None:
+    with database.atomic() as connection:
+        connection.execute("UPDATE chunks SET tokens = 90 WHERE id = 4")
+    after = expand(database, found(5), neighbours=3, token_budget=60)
+    assert ids_of(after) == [[5, 6, 7, 8]]

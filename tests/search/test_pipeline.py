@@ -11,7 +11,9 @@ from localrag.config import Settings, make_settings
 from localrag.errors import SettingsError
 from localrag.inference.fake import FakeEmbedder, FakeReranker
 from localrag.records import Passage, SearchState
-from localrag.search.pipeline import Mode, Plan, hits, search_stages
+from localrag.search.expand import Expand
+from localrag.search.pipeline import FARTHEST, Mode, Plan, hits, search_stages
+from localrag.search.window import Window
 from localrag.store.chunks import fetch_chunks
 
 if TYPE_CHECKING:
@@ -178,6 +180,32 @@ def test_the_plan_decides_the_sizes_of_the_stages(kb: KnowledgeBase) -> None:
         "4. rerank": {"top": 5},
         "5. expand": {"limit": 4, "neighbours": 2, "token_budget": 99},
     }
+
+
+@pytest.mark.parametrize(
+    ("chunking", "neighbours", "expected"),
+    [
+        ("structural", 2, (2, None)),
+        ("fixed", 0, (0, None)),
+        ("sentence-window", 1, (0, Window(4))),
+        ("sentence-window", 6, (0, Window(6))),
+        ("parent-child", 1, (0, Window(FARTHEST, 77))),
+        ("record", 0, (0, None)),
+    ],
+)
+def test_the_way_of_cutting_decides_what_is_returned_with_a_chunk(
+    kb: KnowledgeBase, chunking: str, neighbours: int, expected: tuple[int, Window | None]
+) -> None:
+    settings = make_settings(chunking=chunking, window_sentences=4, section_tokens=77)
+    *_, stage = search_stages(
+        kb.database.connection,
+        FakeEmbedder(),
+        FakeReranker(),
+        settings,
+        Plan(neighbours=neighbours),
+    )
+    assert isinstance(stage, Expand)
+    assert (stage.neighbours, stage.window) == expected
 
 
 def test_a_plan_finds_by_both_methods_and_reranks_unless_told_otherwise() -> None:

@@ -40,7 +40,7 @@ def test_european(expected: list[str]) -> None:
         ["（これは注。）", "終わり。", "すごい!", "次です"],
         ["「長い。引用。」", "『本。』", "終わり．", "次"],
         ["値は３．１４です。", "以上！？"],
-        ["你好。", "“再见！”", "他说。"],
+        ["你好。", "“再见！”他说。", "她走了。"],
     ],
 )
 def test_japanese_and_chinese(expected: list[str]) -> None:
@@ -96,6 +96,6 @@ def test_sentences_cover_all_text_in_order(text: str) -> None:
     ["a. ", "。", "「", "x", "\n", ". A", "```\n", "#", ".", "1. ", "(.", "|\n", '."', "あ!", "| "],
 )
 def test_long_texts_take_linear_time(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()  # of this process: the machine may be busy
     sentence_spans(piece * (200_000 // len(piece)))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

@@ -19,7 +19,7 @@ from localrag.errors import (
 )
 from localrag.inference.load import load_embedder, load_reranker
 from localrag.ingest.pipeline import sync
-from localrag.records import Answer, SearchResult, Status
+from localrag.records import Answer, Filter, Properties, SearchResult, Status
 from localrag.search.pipeline import Plan, hits, search_stages
 from localrag.search.run import run_stages
 from localrag.store.chunks import fetch_chunks
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from localrag.inference.protocols import Embedder, Reranker
     from localrag.records import (
+        Metadata,
         ProgressCallback,
         SearchState,
         Skipped,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
         SyncReport,
         Trace,
     )
-    from localrag.search.pipeline import Mode
+    from localrag.search.pipeline import CopiesMode, Mode
     from localrag.store.documents import DocumentRow
 
 __all__ = ["KnowledgeBase"]
@@ -114,6 +115,9 @@ class KnowledgeBase:
     def sync(
         self,
         *paths: str | os.PathLike[str],
+        metadata: Metadata | None = None,
+        labels: Iterable[str] | None = None,
+        path_patterns: Iterable[str] | None = None,
         progress: ProgressCallback | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> SyncReport:
@@ -123,11 +127,17 @@ class KnowledgeBase:
 
         Args:
             paths: files and folders.
+            metadata: properties of every document below `paths`; they win over its own.
+            labels: access labels of every document below `paths`, for `search(labels=...)`.
+            path_patterns: patterns within `paths` whose ``{name}`` parts become metadata, such as
+                ``clients/{client}/{year}/**``. These three are kept with each path: None leaves
+                what an earlier run said, something empty takes it back.
             progress: called after each file.
             cancelled: asked before each file; when true, the run stops.
 
         Raises:
             LocalragError: a path does not exist.
+            SettingsError: metadata that JSON cannot hold, or a wrong path pattern.
             BusyError: another process is indexing into this file.
             ReadOnlyError: the file is open read-only.
             Cancelled: `cancelled` returned true; what was finished is kept.
@@ -141,13 +151,14 @@ class KnowledgeBase:
             self.embedder,
             self.settings,
             roots,
+            properties=_properties(metadata, labels, path_patterns),
             progress=progress,
             cancelled=cancelled,
         )
 
     # Reading
 
-    def search(
+    def search(  # noqa: PLR0913 - each is a keyword
         self,
         query: str,
         *,
@@ -155,6 +166,10 @@ class KnowledgeBase:
         mode: Mode = "hybrid",
         rerank: bool = True,
         context: int = 0,
+        where: str | None = None,
+        path: str | Iterable[str] | None = None,
+        labels: Iterable[str] | None = None,
+        copies: CopiesMode = "together",
     ) -> SearchResult:
         """Return the chunks that fit `query` best. Any string is a legal query.
 
@@ -165,21 +180,49 @@ class KnowledgeBase:
             rerank: whether the cross-encoder reads the best candidates; without it hits have no
                 relevance.
             context: chunks before and after each hit that are shown with it.
+            where: expression over the documents' properties: ``year >= 2024 and lang = "ja"``.
+            path: pattern of paths, or several of which one must match: ``"notes/**"``.
+            labels: of the documents with access labels, only those that share one.
+            copies: ``"together"`` makes texts that say the same one result, ``"versions"`` those
+                that differ in a figure or a name too, ``"apart"`` none.
 
         Raises:
-            SettingsError: `mode` is none of the three, or a number is too small.
+            FilterError: `where` cannot be understood.
+            SettingsError: `mode` or `copies` is none of the three, or a number is too small.
         """
-        plan = Plan(mode=mode, rerank=rerank, limit=limit, neighbours=context)
+        plan = Plan(
+            mode=mode,
+            rerank=rerank,
+            limit=limit,
+            neighbours=context,
+            filter=_filter(where, path, labels),
+            copies=copies,
+        )
         state, trace = self._run(self._search_stages(plan), query)
         return SearchResult(state.query, hits(state), trace)
 
-    def ask(self, question: str, *, mode: Mode = "hybrid", rerank: bool = True) -> Answer:
+    def ask(  # noqa: PLR0913 - each is a keyword
+        self,
+        question: str,
+        *,
+        mode: Mode = "hybrid",
+        rerank: bool = True,
+        where: str | None = None,
+        path: str | Iterable[str] | None = None,
+        labels: Iterable[str] | None = None,
+    ) -> Answer:
         """Return the sentences that answer `question`, each cited, or an honest "not found".
 
         Args:
             question: in any language that the documents are in.
             mode: how candidates are retrieved, as in `search`.
             rerank: whether candidates are reranked before the answer is taken from the best.
+            where: which documents may answer, as in `search`; so are `path` and `labels`.
+            path: pattern of paths, or several.
+            labels: access labels.
+
+        Raises:
+            FilterError: `where` cannot be understood.
         """
         plan = Plan(
             mode=mode,
@@ -187,6 +230,7 @@ class KnowledgeBase:
             limit=self.settings.answer_passages,
             neighbours=self.settings.answer_neighbours,
             token_budget=self.settings.passage_tokens,
+            filter=_filter(where, path, labels),
         )
         extract = Extract(
             self.reranker,
@@ -310,3 +354,22 @@ class KnowledgeBase:
 
 CHUNK_SIZES = ("chunk_tokens", "overlap_tokens")
 """Settings that belong to the file: chunks of two sizes in one base would compete unfairly."""
+
+
+def _several(values: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    """Return one text or several as a tuple; None stays None."""
+    return None if values is None else (values,) if isinstance(values, str) else tuple(values)
+
+
+def _filter(
+    where: str | None, path: str | Iterable[str] | None, labels: Iterable[str] | None
+) -> Filter | None:
+    wanted = Filter(where or "", _several(path) or (), _several(labels))
+    return None if wanted == Filter() else wanted
+
+
+def _properties(
+    metadata: Metadata | None, labels: Iterable[str] | None, patterns: Iterable[str] | None
+) -> Properties | None:
+    given = Properties(metadata, _several(labels), _several(patterns))
+    return None if given == Properties() else given

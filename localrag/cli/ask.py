@@ -11,13 +11,18 @@ from localrag.cli.options import (
     database_option,
     explain_option,
     json_option,
+    label_option,
     mode_option,
     open_for_reading,
+    path_option,
     rerank_option,
+    shell_pattern,
+    where_option,
 )
 from localrag.cli.output import (
     citation_json,
     plain,
+    print_filter_note,
     print_json,
     print_trace,
     shown_place,
@@ -38,6 +43,9 @@ __all__ = ["ask"]
 @database_option
 @mode_option
 @rerank_option
+@where_option
+@path_option
+@label_option
 @explain_option
 @json_option
 @click.pass_context
@@ -48,6 +56,9 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
     mode: Mode,
     *,
     rerank: bool,
+    where: str | None,
+    paths: tuple[str, ...],
+    labels: tuple[str, ...],
     explain: bool,
     as_json: bool,
 ) -> None:
@@ -56,7 +67,14 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
     When the documents do not answer it, that is said and the exit code is 3.
     """
     with open_for_reading(database) as kb:
-        answer = kb.ask(question, mode=mode, rerank=rerank)
+        answer = kb.ask(
+            question,
+            mode=mode,
+            rerank=rerank,
+            where=where,
+            path=[shell_pattern(path) for path in paths],
+            labels=labels or None,
+        )
         chunks = kb.chunks(answer.trace.chunk_ids) if explain else {}
     if as_json:
         print_json(
@@ -67,6 +85,8 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
         if explain:
             print_trace(answer.trace, chunks, lines=5)
     if not answer.found:
+        if not as_json:
+            print_filter_note(answer.trace)
         ctx.exit(EXIT_NOTHING_FOUND)
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,7 +17,7 @@ from localrag.cli.output import print_json, shown_path
 from localrag.errors import Cancelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from localrag.records import Progress, ProgressCallback, SyncReport
 
@@ -37,6 +37,33 @@ __all__ = ["index"]
     type=int,
     help="Tokens that neighbouring chunks share; 50 unless given. For a new --db only.",
 )
+@click.option(
+    "--meta",
+    "metadata",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Give every document of PATHS this property, for --where; repeat it for more.",
+)
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="NAME",
+    help="Give every document of PATHS this access label, for --label; repeat it for more.",
+)
+@click.option(
+    "--path-pattern",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help="Make properties of the parts that a path names, as in 'clients/{client}/{year}/**', "
+    "counted from PATHS; repeat it for more.",
+)
+@click.option(
+    "--reset-properties",
+    is_flag=True,
+    help="Forget the --meta, --label and --path-pattern of earlier runs, which are kept otherwise.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress bar and no report.")
 @json_option
 def index(  # noqa: PLR0913 - click hands over each option by name
@@ -45,6 +72,10 @@ def index(  # noqa: PLR0913 - click hands over each option by name
     chunk_tokens: int | None,
     overlap_tokens: int | None,
     *,
+    metadata: tuple[str, ...],
+    labels: tuple[str, ...],
+    patterns: tuple[str, ...],
+    reset_properties: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -60,11 +91,18 @@ def index(  # noqa: PLR0913 - click hands over each option by name
     for path in paths:
         if not os.path.lexists(path):  # before a file is made for nothing
             raise click.UsageError(f"'{path}' does not exist. Check the path and run it again.")
+    properties: dict[str, Any] = {
+        "metadata": key_values(metadata),
+        "labels": labels,
+        "path_patterns": patterns,
+    }
+    if not reset_properties:  # what is not given stays as it was
+        properties = {name: value or None for name, value in properties.items()}
     sizes = {"chunk_tokens": chunk_tokens, "overlap_tokens": overlap_tokens}
     settings = make_settings(**{key: size for key, size in sizes.items() if size is not None})
     with KnowledgeBase(database, settings=settings) as kb, progress_bar(hidden=quiet) as progress:
         try:
-            report = kb.sync(*paths, progress=progress)
+            report = kb.sync(*paths, **properties, progress=progress)
         except KeyboardInterrupt:
             raise Cancelled(
                 "Stopped. What was indexed is kept; run the same command to go on."
@@ -73,6 +111,23 @@ def index(  # noqa: PLR0913 - click hands over each option by name
         print_json(asdict(report))
     elif not quiet:
         print_report(report, database)
+
+
+def key_values(pairs: Iterable[str]) -> dict[str, object]:
+    """Return ``key=value`` texts as a mapping; what looks like a number is one.
+
+    Raises:
+        UsageError: a text has no key or no equals sign.
+    """
+    from localrag.text.values import typed_value  # noqa: PLC0415 - keeps --help light
+
+    values: dict[str, object] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise click.UsageError(f"--meta {pair!r} is not KEY=VALUE. Write --meta team=sales.")
+        values[key.strip()] = typed_value(value.strip())
+    return values
 
 
 @contextmanager

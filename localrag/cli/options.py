@@ -20,9 +20,13 @@ __all__ = [
     "database_option",
     "explain_option",
     "json_option",
+    "label_option",
     "mode_option",
     "open_for_reading",
+    "path_option",
     "rerank_option",
+    "shell_pattern",
+    "where_option",
 ]
 
 EXIT_NOTHING_FOUND = 3
@@ -59,6 +63,35 @@ rerank_option: Callable[[Command], Command] = click.option(
 explain_option: Callable[[Command], Command] = click.option(
     "--explain", is_flag=True, help="Also show what every stage let through."
 )
+
+
+where_option: Callable[[Command], Command] = click.option(
+    "--where",
+    metavar="EXPRESSION",
+    help="""Only documents of which this is true: 'year >= 2024 and lang = "ja"'.""",
+)
+path_option: Callable[[Command], Command] = click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only documents whose path matches, such as 'notes/**'; repeat it for more.",
+)
+label_option: Callable[[Command], Command] = click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="NAME",
+    help="Of the documents with access labels, only those with this one; repeat it for more.",
+)
+
+
+def shell_pattern(pattern: str) -> str:
+    """Return a pattern of paths; one that begins at ``.`` or ``~`` is taken from there."""
+    expanded = os.path.expanduser(pattern)  # noqa: PTH111 - a pattern is no path
+    if expanded.startswith(("./", "../")):
+        return os.path.abspath(expanded)  # noqa: PTH100 - same
+    return expanded
 
 
 def open_for_reading(path: Path) -> KnowledgeBase:

@@ -11,16 +11,22 @@ from localrag.cli.options import (
     database_option,
     explain_option,
     json_option,
+    label_option,
     mode_option,
     open_for_reading,
+    path_option,
     rerank_option,
+    shell_pattern,
+    where_option,
 )
 from localrag.cli.output import (
     hit_json,
     plain,
+    print_filter_note,
     print_json,
     print_trace,
     shorten,
+    shown_other_places,
     shown_place,
     trace_json,
 )
@@ -29,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from localrag.records import Hit, SearchResult
-    from localrag.search.pipeline import Mode
+    from localrag.search.pipeline import CopiesMode, Mode
 
 __all__ = ["search"]
 
@@ -54,6 +60,17 @@ __all__ = ["search"]
     show_default=True,
     help="Chunks before and after each hit that are shown with it.",
 )
+@where_option
+@path_option
+@label_option
+@click.option(
+    "--copies",
+    type=click.Choice(["together", "apart", "versions"]),
+    default="together",
+    show_default=True,
+    help="Show texts that say the same once; or each; or versions that differ in a figure or a "
+    "name once, too.",
+)
 @click.option("--full", is_flag=True, help="Show whole texts instead of their beginnings.")
 @explain_option
 @json_option
@@ -67,6 +84,10 @@ def search(  # noqa: PLR0913 - click hands over each option by name
     mode: Mode,
     context: int,
     rerank: bool,
+    where: str | None,
+    paths: tuple[str, ...],
+    labels: tuple[str, ...],
+    copies: CopiesMode,
     full: bool,
     explain: bool,
     as_json: bool,
@@ -76,7 +97,17 @@ def search(  # noqa: PLR0913 - click hands over each option by name
     QUERY is a question, some words, a name: any text is legal.
     """
     with open_for_reading(database) as kb:
-        result = kb.search(query, limit=limit, mode=mode, rerank=rerank, context=context)
+        result = kb.search(
+            query,
+            limit=limit,
+            mode=mode,
+            rerank=rerank,
+            context=context,
+            where=where,
+            path=[shell_pattern(path) for path in paths],
+            labels=labels or None,
+            copies=copies,
+        )
         chunks = kb.chunks(result.trace.chunk_ids) if explain else {}
     if as_json:
         print_json(
@@ -87,6 +118,7 @@ def search(  # noqa: PLR0913 - click hands over each option by name
             print_hit(hit, full=full or context > 0)
         if not result.hits:
             click.echo("Nothing found.")
+            print_filter_note(result.trace)
         if explain:
             print_trace(result.trace, chunks, lines=5)
     if not result.hits:
@@ -113,3 +145,5 @@ def print_hit(hit: Hit, *, full: bool) -> None:
     for line in text.splitlines():
         if line.strip():
             click.echo(f"           {line}")
+    if hit.also_in_count:
+        click.echo(f"           {click.style(shown_other_places(hit), dim=True)}")

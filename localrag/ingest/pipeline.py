@@ -24,6 +24,7 @@ from localrag.store.documents import (
     record_skipped,
     touch_document,
 )
+from localrag.store.properties import assign_below, keep_properties
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from localrag.config import Settings
     from localrag.inference.protocols import Embedder
-    from localrag.records import ProgressCallback
+    from localrag.records import ProgressCallback, Properties
     from localrag.store.database import Database
 
 __all__ = ["sync"]
@@ -47,11 +48,13 @@ def sync(  # noqa: PLR0913 - the run's parts, each named by its keyword
     settings: Settings,
     paths: Sequence[Path],
     *,
+    properties: Properties | None = None,
     progress: ProgressCallback | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> SyncReport:
     """Make the file hold exactly the documents that lie below `paths`, and say what changed.
 
+    `properties` are kept for each of the paths: later runs without them apply them again.
     Documents from elsewhere stay as they are. A file that cannot be read is skipped and recorded;
     the run goes on.
 
@@ -61,6 +64,8 @@ def sync(  # noqa: PLR0913 - the run's parts, each named by its keyword
     """
     with database.sole_writer():
         run = _Run(database, embedder, settings, progress, cancelled)
+        if properties is not None:
+            run.describe(paths, properties)
         return run.all(paths)
 
 
@@ -100,6 +105,13 @@ class _Run:
             tokens=self.tokens,
             seconds=time.perf_counter() - started,
         )
+
+    def describe(self, paths: Sequence[Path], properties: Properties) -> None:
+        """Keep what is said of the sources, and say it of the documents that are there already."""
+        with self.database.atomic() as connection:
+            for uri in map(uri_of, paths):
+                keep_properties(connection, uri, properties)
+                assign_below(connection, uri)
 
     def take(self, item: Source | Skipped) -> None:
         """Deal with one file, as far as is possible before its batch is full."""

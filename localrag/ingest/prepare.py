@@ -11,6 +11,7 @@ from localrag.errors import ReadError
 from localrag.formats.registry import read_document
 from localrag.records import Skipped
 from localrag.store.documents import DocumentRow
+from localrag.text.language import detect_language
 
 if TYPE_CHECKING:
     from localrag.config import Settings
@@ -55,6 +56,7 @@ def prepare_source(
         content_hash=sha256(data).hexdigest(),
         size=len(data),
         modified_at=source.modified_at,
+        language=detect_language(document.text),
     )
     return prepare_document(row, document, counter, settings)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from localrag.ingest.copies import mark_copies
 from localrag.store.chunks import chunk_hash, chunk_ids_of, insert_chunks, insert_sections
 from localrag.store.documents import (
     clear_skipped,
@@ -13,6 +14,7 @@ from localrag.store.documents import (
     find_document,
     insert_document,
 )
+from localrag.store.properties import assign_properties
 from localrag.store.vectors import delete_vectors, insert_vectors, vectors_by_hash
 from localrag.store.words import delete_words, insert_words
 from localrag.text.analysis import analyse
@@ -63,10 +65,12 @@ def write_document(database: Database, prepared: Prepared, vectors: FloatArray) 
     with database.atomic() as connection:
         _remove(connection, prepared.row.uri)
         document_id = insert_document(connection, prepared.row, prepared.metadata)
+        assign_properties(connection, document_id, prepared.row.uri)
         section_ids = insert_sections(connection, document_id, prepared.sections)
         ids = insert_chunks(connection, document_id, section_ids, prepared.chunks)
         insert_words(connection, ids, words)
         insert_vectors(connection, ids, vectors)
+        mark_copies(connection, ids, prepared.chunks, words, vectors)
         clear_skipped(connection, prepared.row.uri)
 
 

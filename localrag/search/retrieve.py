@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import apsw
 
     from localrag.inference.protocols import Embedder
-    from localrag.records import SearchState
+    from localrag.records import Allowed, Candidate, SearchState
+    from localrag.search.copies import Slots
     from localrag.text.analysis import QueryTerm
 
 __all__ = ["Lexical", "Vector", "prune_frequent"]
@@ -36,19 +37,39 @@ class Lexical:
 
     connection: apsw.Connection
     k: int
+    slots: Slots | None = None
+    """Where given, copies of one text are one candidate."""
     name: str = "2a. bm25"
 
     def __call__(self, state: SearchState) -> SearchState:
         """Add one ranked list per query."""
-        return with_lists(state, [self.search(query) for query in state.queries])
+        return with_lists(state, [self.search(query, state.allowed) for query in state.queries])
 
-    def search(self, query: str) -> RankedList:
-        """Return the best chunks for one query; an empty list when it has no words."""
+    def search(self, query: str, allowed: Allowed | None = None) -> RankedList:
+        """Return the best allowed chunks for one query; an empty list when it has no words."""
         terms = analyse_query(query)
         frequencies = document_frequencies(self.connection, [term.term for term in terms])
         kept = prune_frequent(terms, frequencies, count_chunks(self.connection))
-        candidates = search_words(self.connection, match_expression(kept), self.k)
-        return RankedList("bm25", query, candidates)
+        found = self.matches(kept, allowed)
+        if allowed is not None and len(found) < self.k:
+            # A word of most chunks may be the only one of the query that the allowed ones have.
+            found = self.matches(known_terms(terms, frequencies), allowed)
+        return RankedList("bm25", query, found)
+
+    def matches(self, terms: list[QueryTerm], allowed: Allowed | None) -> tuple[Candidate, ...]:
+        """Return the best allowed chunks that hold any of the terms."""
+        expression = match_expression(terms)
+
+        def best(k: int) -> tuple[Candidate, ...]:
+            return search_words(self.connection, expression, k, allowed)
+
+        return best(self.k) if self.slots is None else self.slots.fill(best, self.k)
+
+
+def known_terms(terms: list[QueryTerm], frequencies: Mapping[str, int]) -> list[QueryTerm]:
+    """Leave out terms that the index lacks."""
+    # A prefix stands for words that the index may hold although it lacks the prefix itself.
+    return [term for term in terms if term.prefix or term.term in frequencies]
 
 
 def prune_frequent(
@@ -60,8 +81,7 @@ def prune_frequent(
     term, and adds next to nothing to a score. The limit is a share of the chunks, so it holds for
     any language and any collection. When all terms are frequent the rarest ones stay.
     """
-    # A prefix stands for words that the index may hold although it lacks the prefix itself.
-    known = [term for term in terms if term.prefix or term.term in frequencies]
+    known = known_terms(terms, frequencies)
     limit = max(FREQUENT_MINIMUM, chunks * FREQUENT_SHARE)
     rare = [term for term in known if frequencies.get(term.term, 0) <= limit]
     if rare or not known:
@@ -85,13 +105,20 @@ class Vector:
     connection: apsw.Connection
     embedder: Embedder
     k: int
+    slots: Slots | None = None
+    """Where given, copies of one text are one candidate."""
     name: str = "2b. vector"
 
     def __call__(self, state: SearchState) -> SearchState:
         """Add one ranked list per query."""
-        return with_lists(state, [self.search(query) for query in state.queries])
+        return with_lists(state, [self.search(query, state.allowed) for query in state.queries])
 
-    def search(self, query: str) -> RankedList:
-        """Return the nearest chunks for one query."""
+    def search(self, query: str, allowed: Allowed | None = None) -> RankedList:
+        """Return the nearest allowed chunks for one query."""
         vector = self.embedder.embed_query(query)
-        return RankedList("vector", query, search_vectors(self.connection, vector, self.k))
+
+        def nearest(k: int) -> tuple[Candidate, ...]:
+            return search_vectors(self.connection, vector, k, allowed)
+
+        found = nearest(self.k) if self.slots is None else self.slots.fill(nearest, self.k)
+        return RankedList("vector", query, found)

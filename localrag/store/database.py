@@ -21,7 +21,8 @@ from localrag.errors import (
     NotAKnowledgeBaseError,
     ReadOnlyError,
 )
-from localrag.store.migrations import check_identity, migrate
+from localrag.store.functions import add_functions
+from localrag.store.migrations import FORMAT_VERSION, check_identity, migrate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +74,12 @@ class Database:
         elif version == 0:
             raise NotAKnowledgeBaseError(
                 f"{self.path} is empty. Fill it first: localrag index FOLDER --db {self.path}"
+            )
+        elif version < FORMAT_VERSION:
+            raise ReadOnlyError(
+                f"{self.path} was written by an older localrag (format {version}, now "
+                f"{FORMAT_VERSION}) and cannot be brought up to date read-only. Open it once where "
+                f"it may be written: localrag status --db {self.path}"
             )
 
     @property
@@ -173,6 +180,7 @@ def connect(path: Path, *, read_only: bool) -> apsw.Connection:
         connection.enable_load_extension(True)
         connection.load_extension(sqlite_vec.loadable_path())
         connection.enable_load_extension(False)
+        add_functions(connection)
         if not read_only:
             connection.pragma("synchronous", "normal")
         connection.pragma("foreign_keys", "on")

@@ -20,6 +20,7 @@ __all__ = [
     "DocumentRow",
     "add_sources",
     "clear_skipped",
+    "count_documents",
     "delete_document",
     "find_document",
     "insert_document",
@@ -46,6 +47,8 @@ class DocumentRow:
     """Bytes."""
     modified_at: int | None
     """Nanoseconds since 1970, of the file."""
+    language: str | None = None
+    """ISO 639-1 code of the language that most of it is in; None where none shows."""
 
 
 def now() -> str:
@@ -53,7 +56,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-COLUMNS = "id, uri, title, media_type, content_hash, size, modified_at"
+COLUMNS = "id, uri, title, media_type, content_hash, size, modified_at, language"
 
 
 def find_document(connection: apsw.Connection, uri: str) -> DocumentRow | None:
@@ -68,11 +71,16 @@ def list_documents(connection: apsw.Connection) -> list[DocumentRow]:
     return [DocumentRow(*row) for row in rows]
 
 
+def count_documents(connection: apsw.Connection) -> int:
+    """Return the number of documents in the file."""
+    return int(connection.execute("SELECT count(*) FROM documents").get)
+
+
 def insert_document(connection: apsw.Connection, row: DocumentRow, metadata: Metadata) -> int:
     """Insert a document (its `id` is ignored) and return the new id."""
     connection.execute(
         "INSERT INTO documents(uri, title, media_type, content_hash, size, modified_at, "
-        "indexed_at, metadata) VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+        "indexed_at, language, metadata) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             row.uri,
             row.title,
@@ -81,6 +89,7 @@ def insert_document(connection: apsw.Connection, row: DocumentRow, metadata: Met
             row.size,
             row.modified_at,
             now(),
+            row.language,
             json.dumps(metadata, ensure_ascii=False),
         ),
     )

@@ -6,7 +6,7 @@ everywhere.
 
 from __future__ import annotations
 
-__all__ = ["APPLICATION_ID", "TABLES", "vectors_table"]
+__all__ = ["APPLICATION_ID", "PROPERTIES_AND_COPIES", "TABLES", "vectors_table"]
 
 APPLICATION_ID = 0x6C72_6167  # "lrag": `file` and other tools can tell what the file is
 
@@ -98,6 +98,36 @@ CREATE TABLE query_stages(
     survivors TEXT NOT NULL,             -- JSON: [[chunk id, score], ...], best first
     PRIMARY KEY(query_id, position)
 ) STRICT, WITHOUT ROWID;
+"""
+
+PROPERTIES_AND_COPIES = """
+-- What the user said of everything below a source; a later run of the indexer applies it again.
+CREATE TABLE source_properties(
+    path TEXT PRIMARY KEY,
+    metadata TEXT NOT NULL DEFAULT '{}', -- JSON: --meta
+    labels TEXT NOT NULL DEFAULT '[]',   -- JSON: --label
+    patterns TEXT NOT NULL DEFAULT '[]'  -- JSON: --path-pattern
+) STRICT, WITHOUT ROWID;
+
+-- JSON: from the source's metadata and path patterns; wins over what the file says of itself.
+ALTER TABLE documents ADD COLUMN assigned TEXT NOT NULL DEFAULT '{}';
+
+-- Chunks that say the same as another: one slot of a search is enough for a whole group.
+CREATE TABLE chunk_copies(
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunks(id) ON DELETE CASCADE,
+    copy_group INTEGER,                  -- same text, or the same but for harmless words
+    version_group INTEGER NOT NULL       -- the same but for a figure or a name, too
+) STRICT;
+CREATE INDEX chunk_copies_group ON chunk_copies(copy_group);
+CREATE INDEX chunk_copies_version ON chunk_copies(version_group);
+
+-- Keys under which a chunk that is almost the same is found: a hash of the text, MinHash bands.
+CREATE TABLE chunk_keys(
+    key INTEGER NOT NULL,
+    chunk_id INTEGER NOT NULL REFERENCES chunks(id) ON DELETE CASCADE,
+    PRIMARY KEY(key, chunk_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX chunk_keys_chunk ON chunk_keys(chunk_id);
 """
 
 

@@ -22,6 +22,7 @@ from localrag.errors import BusyError, LocalragError, ModelError
 from localrag.inference import load
 from localrag.inference.fake import FakeEmbedder, FakeReranker
 from localrag.records import Progress
+from localrag.store.migrations import FORMAT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -522,7 +523,7 @@ def test_status_shows_what_the_file_holds(base: Path) -> None:
         "  indexed from  docs",
         "  chunk size    300 tokens, overlap 50",
         "  traces kept   1",
-        "  format        1",
+        f"  format        {FORMAT_VERSION}",
         "  skipped       1",
         "    docs/empty.md: empty: the file holds no text",
     ):

@@ -1,0 +1,152 @@
+"""Texts that say the same take one slot of a search, at every step from retrieval on.
+
+Each place of a text is a chunk of its own, with its own neighbours and its own headings. Retrieval
+counts a group of them once; which of them is shown is decided when both methods have spoken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from localrag.records import Candidate, Copies, Place
+from localrag.store.copies import group_members, groups_of, has_groups
+from localrag.text.folding import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import apsw
+
+    from localrag.records import RankedList, SearchState, StoredChunk
+    from localrag.store.copies import Grouping
+
+__all__ = ["MOST_PLACES", "Collapse", "Slots", "slots_for"]
+
+MOST_PLACES: Final = 100
+"""Other places of a text that are listed; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Counts the chunks of one group as one."""
+
+    connection: apsw.Connection
+    grouping: Grouping
+
+    def fill(self, search: Callable[[int], tuple[Candidate, ...]], k: int) -> tuple[Candidate, ...]:
+        """Return the best chunk of each of the `k` best groups; a chunk without copies is one.
+
+        Args:
+            search: returns that many candidates, best first, fewer only when there are no more.
+            k: groups that are wanted.
+        """
+        wanted = k
+        while True:
+            found = search(wanted)
+            best = self._best_of_each(found)
+            if len(best) >= k or len(found) < wanted:
+                return tuple(
+                    Candidate(one.chunk_id, one.score, rank)
+                    for rank, one in enumerate(best[:k], start=1)
+                )
+            wanted *= 4
+
+    def groups(self, candidates: Sequence[Candidate]) -> dict[int, int]:
+        """Return the group of each candidate that has one."""
+        return groups_of(self.connection, [one.chunk_id for one in candidates], self.grouping)
+
+    def _best_of_each(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        groups = self.groups(candidates)
+        seen: set[int] = set()
+        best = []
+        for candidate in candidates:
+            group = groups.get(candidate.chunk_id)
+            if group is None or group not in seen:
+                best.append(candidate)
+            if group is not None:
+                seen.add(group)
+        return best
+
+
+def slots_for(connection: apsw.Connection, grouping: Grouping) -> Slots | None:
+    """Return the slots of a file in which some chunks have copies, otherwise None."""
+    return Slots(connection, grouping) if has_groups(connection, grouping) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Collapse:
+    """Choose which place of a text stands for all of them, the same one in every list.
+
+    The place that ranks best says under which title and headings the text is wanted; of the places
+    under these the newest stands in front.
+    """
+
+    connection: apsw.Connection
+    slots: Slots
+    name: str = "2c. copies"
+
+    def __call__(self, state: SearchState) -> SearchState:
+        """Set the front places in all lists, and where else each of their texts stands."""
+        groups = self.slots.groups([one for ranked in state.lists for one in ranked.candidates])
+        members = group_members(
+            self.connection, set(groups.values()), self.slots.grouping, state.allowed
+        )
+        best = best_members(state.lists, groups)
+        fronts = {
+            group: self._front(members[group], best[group])
+            for group in best
+            if len(members.get(group, ())) > 1
+        }
+        standing = {id_: fronts[group].id for id_, group in groups.items() if group in fronts}
+        copies = {front.id: other_places(front, members[group]) for group, front in fronts.items()}
+        others = sum(one.count for one in copies.values())
+        note = f"{len(copies)} texts stand in {others} other places as well" if copies else "none"
+        lists = tuple(with_fronts(ranked, standing) for ranked in state.lists)
+        return replace(state, lists=lists, copies=copies, survivors=(), note=note)
+
+    def _front(self, members: Sequence[StoredChunk], best: int) -> StoredChunk:
+        if self.slots.grouping == "version_group":
+            return members[0]
+        context = next((fold(one.context) for one in members if one.id == best), None)
+        return next(one for one in members if context is None or fold(one.context) == context)
+
+
+def best_members(lists: Sequence[RankedList], groups: Mapping[int, int]) -> dict[int, int]:
+    """Return the chunk of each group that ranks best in any list; of equals, the first list's."""
+    ranked = sorted((one for each in lists for one in each.candidates), key=lambda one: one.rank)
+    best: dict[int, int] = {}
+    for candidate in ranked:
+        group = groups.get(candidate.chunk_id)
+        if group is not None:
+            best.setdefault(group, candidate.chunk_id)
+    return best
+
+
+def with_fronts(ranked: RankedList, standing: Mapping[int, int]) -> RankedList:
+    """Return a list in which the front place stands for its text."""
+    candidates = tuple(
+        Candidate(standing.get(one.chunk_id, one.chunk_id), one.score, one.rank)
+        for one in ranked.candidates
+    )
+    return replace(ranked, candidates=candidates)
+
+
+def other_places(front: StoredChunk, members: Sequence[StoredChunk]) -> Copies:
+    """Return the places of a text beside the one in front."""
+    others = [one for one in members if one.id != front.id]
+    return Copies(tuple(place(one) for one in others[:MOST_PLACES]), len(others))
+
+
+def place(chunk: StoredChunk) -> Place:
+    """Return where a chunk stands."""
+    return Place(
+        document=chunk.uri,
+        title=chunk.title,
+        heading=chunk.headings,
+        page=chunk.page,
+        line=chunk.line,
+        start=chunk.start,
+        end=chunk.end,
+        chunk_id=chunk.id,
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from localrag.store.chunks import count_chunks
 from localrag.store.documents import count_documents
-from localrag.store.filters import allowed_chunks, why_nothing
+from localrag.store.filters import allowed_documents, chunks_of_documents, why_nothing
 
 if TYPE_CHECKING:
     import apsw
@@ -35,18 +35,19 @@ class Restrict:
         Raises:
             FilterError: the expression cannot be understood.
         """
-        allowed = allowed_chunks(self.connection, self.filter)
+        passing, ids = allowed_documents(self.connection, self.filter)
         documents, chunks = count_documents(self.connection), count_chunks(self.connection)
-        note = (
-            f"{describe(self.filter)}: {allowed.documents:,} of {documents:,} documents, "
-            f"{allowed.chunks:,} of {chunks:,} chunks"
-        )
-        if not allowed.documents:
-            hint = why_nothing(self.connection, self.filter)
-            note += f"; {hint}" if hint else "; nothing passes"
         # A filter that keeps nothing back need not be asked for every chunk.
-        kept = None if allowed.documents == documents else allowed
-        return replace(state, allowed=kept, survivors=(), note=note)
+        keeps_back = passing < documents or not documents
+        allowed = chunks_of_documents(self.connection, passing, ids) if keeps_back else None
+        through = chunks if allowed is None else allowed.chunks
+        note = (
+            f"{describe(self.filter)}: {passing:,} of {documents:,} documents, "
+            f"{through:,} of {chunks:,} chunks"
+        )
+        hint = "" if passing else why_nothing(self.connection, self.filter)
+        note = f"{note}; {hint}" if hint else note
+        return replace(state, allowed=allowed, survivors=(), note=note)
 
 
 def describe(wanted: Filter) -> str:

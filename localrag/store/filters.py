@@ -21,40 +21,35 @@ if TYPE_CHECKING:
     from localrag.records import Filter
     from localrag.store.where_sql import SqlValue
 
-__all__ = ["allowed_chunks", "check_filter", "why_nothing"]
+__all__ = ["allowed_documents", "chunks_of_documents", "why_nothing"]
 
 _DOCUMENTS = (
     "FROM (SELECT *, json_patch(metadata, assigned) AS properties FROM documents) AS d WHERE "
 )
 
 
-def check_filter(wanted: Filter) -> None:
-    """Raise what is wrong with a filter, before any work is done.
-
-    Raises:
-        FilterError: the expression cannot be understood.
-    """
-    if wanted.where:
-        compile_where(wanted.where)
-
-
-def allowed_chunks(connection: apsw.Connection, wanted: Filter) -> Allowed:
-    """Return the chunks of the documents that pass a filter.
+def allowed_documents(connection: apsw.Connection, wanted: Filter) -> tuple[int, str]:
+    """Return how many documents pass a filter, and their ids as a JSON list.
 
     Raises:
         FilterError: the expression cannot be understood.
     """
     condition = _condition(connection, wanted)
-    documents, ids = connection.execute(
+    count, ids = connection.execute(
         f"SELECT count(*), json_group_array(d.id) {_DOCUMENTS} {condition.sql}",
         condition.values,
     ).get
+    return int(count), str(ids)
+
+
+def chunks_of_documents(connection: apsw.Connection, documents: int, ids: str) -> Allowed:
+    """Return the chunks of documents, whose ids are a JSON list, as what a search may find."""
     chunks, chunk_ids = connection.execute(
         "SELECT count(*), json_group_array(id) FROM (SELECT id FROM chunks WHERE document_id IN "
         "(SELECT value FROM json_each(?)) ORDER BY id)",
         (ids,),
     ).get
-    return Allowed(int(documents), int(chunks), str(chunk_ids))
+    return Allowed(documents, int(chunks), str(chunk_ids))
 
 
 def why_nothing(connection: apsw.Connection, wanted: Filter) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from localrag.inference.protocols import Embedder
     from localrag.records import Allowed, Candidate, SearchState
-    from localrag.search.copies import Slots
+    from localrag.search.copies import Search, Slots
     from localrag.text.analysis import QueryTerm
 
 __all__ = ["Lexical", "Vector", "prune_frequent"]
@@ -29,6 +29,13 @@ def with_lists(state: SearchState, lists: Sequence[RankedList]) -> SearchState:
     """Return the state with a method's lists; its survivors are those of the first query."""
     survivors = lists[0].candidates if lists else ()
     return replace(state, lists=(*state.lists, *lists), survivors=survivors, note="")
+
+
+def filled(
+    slots: Slots | None, search: Search, k: int, allowed: Allowed | None
+) -> tuple[Candidate, ...]:
+    """Return the `k` best allowed chunks, or with `slots` the best of the `k` best groups."""
+    return search(k, allowed) if slots is None else slots.fill(search, k, allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +67,10 @@ class Lexical:
         """Return the best allowed chunks that hold any of the terms."""
         expression = match_expression(terms)
 
-        def best(k: int) -> tuple[Candidate, ...]:
+        def best(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
             return search_words(self.connection, expression, k, allowed)
 
-        return best(self.k) if self.slots is None else self.slots.fill(best, self.k)
+        return filled(self.slots, best, self.k, allowed)
 
 
 def known_terms(terms: list[QueryTerm], frequencies: Mapping[str, int]) -> list[QueryTerm]:
@@ -117,8 +124,7 @@ class Vector:
         """Return the nearest allowed chunks for one query."""
         vector = self.embedder.embed_query(query)
 
-        def nearest(k: int) -> tuple[Candidate, ...]:
+        def nearest(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
             return search_vectors(self.connection, vector, k, allowed)
 
-        found = nearest(self.k) if self.slots is None else self.slots.fill(nearest, self.k)
-        return RankedList("vector", query, found)
+        return RankedList("vector", query, filled(self.slots, nearest, self.k, allowed))

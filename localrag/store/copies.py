@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, Literal
 
+from localrag.records import Allowed
 from localrag.store.chunks import COLUMNS, FROM, stored_chunk
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from localrag.records import Allowed, StoredChunk
+    from localrag.records import StoredChunk
 
 __all__ = [
     "Grouping",
@@ -24,6 +25,7 @@ __all__ = [
     "join_group",
     "newest_same_hash",
     "newest_with_keys",
+    "without_groups",
 ]
 
 Grouping = Literal["copy_group", "version_group"]
@@ -114,3 +116,20 @@ def group_members(
     for group, *columns in rows:
         members[int(group)].append(stored_chunk(columns))
     return members
+
+
+def without_groups(
+    connection: apsw.Connection,
+    allowed: Allowed | None,
+    groups: Iterable[int],
+    grouping: Grouping,
+) -> Allowed:
+    """Return what is allowed without the members of these groups."""
+    chunks = "SELECT value AS id FROM json_each(:ids)" if allowed else "SELECT id FROM chunks"
+    count, ids = connection.execute(
+        f"SELECT count(*), json_group_array(id) FROM ({chunks}) WHERE id NOT IN "  # noqa: S608 - literals
+        f"(SELECT chunk_id FROM chunk_copies WHERE {grouping} IN "
+        "(SELECT value FROM json_each(:groups)))",
+        {"ids": allowed.ids if allowed else None, "groups": json.dumps(list(groups))},
+    ).get
+    return Allowed(allowed.documents if allowed else 0, int(count), str(ids))

@@ -28,16 +28,7 @@ __all__ = [
 ]
 
 MAX_K: Final = 4_096
-"""vec0 refuses a larger k; beyond it every row is compared one by one, ten times as slowly."""
-
-
-NEAREST: Final = (
-    "SELECT chunk_id, distance FROM chunk_vectors WHERE embedding MATCH :vector AND k = :k"
-)
-EACH: Final = (
-    "SELECT chunk_id, vec_distance_cosine(embedding, :vector) AS distance FROM chunk_vectors "
-    "WHERE chunk_id IS NOT NULL"
-)
+"""vec0 refuses a larger k."""
 
 
 def create_vectors(connection: apsw.Connection, dimensions: int) -> None:
@@ -103,15 +94,14 @@ def search_vectors(
     # vec0 looks at the listed rows only. A condition outside, or a join, would leave out what it
     # found: fewer than k, or nothing. It refuses to order by more than the distance, so that ties
     # are broken outside.
-    nearest = NEAREST if k <= MAX_K else EACH
-    if allowed is not None:
-        nearest += " AND chunk_id IN (SELECT value FROM json_each(:ids))"
+    within = "" if allowed is None else "AND chunk_id IN (SELECT value FROM json_each(:ids))"
     rows = connection.execute(
-        f"WITH nearest AS MATERIALIZED ({nearest}) "  # noqa: S608 - constants
-        "SELECT chunk_id, distance FROM nearest ORDER BY distance, chunk_id LIMIT :k",
+        "WITH nearest AS MATERIALIZED (SELECT chunk_id, distance FROM chunk_vectors "  # noqa: S608 - a constant
+        f"WHERE embedding MATCH :vector AND k = :k {within}) "
+        "SELECT chunk_id, distance FROM nearest ORDER BY distance, chunk_id",
         {
             "vector": vector.astype(np.float32).tobytes(),
-            "k": k,
+            "k": min(k, MAX_K),
             "ids": allowed.ids if allowed else None,
         },
     )

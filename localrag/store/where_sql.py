@@ -131,12 +131,13 @@ class _Compiler:
         return f"coalesce({_balanced('OR', parts)}, 0)"
 
     def metadata(self, test: Comparison, path: str) -> str:
+        kind = f"json_type(d.properties, {path})"
         if test.operator == "null":
-            return f"(coalesce(json_type(d.properties, {path}), 'null') = 'null')"
-        in_list = f"json_type(d.properties, {path}) = 'array'"
-        parts = [self.test(test, _MEMBER, value, in_list) for value in test.values]
-        any_member = _balanced("OR", parts)
-        return f"EXISTS(SELECT 1 FROM json_each(d.properties, {path}) AS v WHERE {any_member})"  # noqa: S608 - values are bound
+            return f"(coalesce({kind}, 'null') = 'null')"
+        tests = [self.test(test, _MEMBER, value, f"{kind} = 'array'") for value in test.values]
+        # The members of a list count, those of an object have names of their own.
+        member = f"{kind} <> 'object' AND {_balanced('OR', tests)}"
+        return f"EXISTS(SELECT 1 FROM json_each(d.properties, {path}) AS v WHERE {member})"  # noqa: S608 - values are bound
 
     def test(self, test: Comparison, subject: _Subject, value: Value, in_list: str) -> str:
         """Return one test of one value; NULL counts as false where it stands."""

@@ -107,9 +107,12 @@ _NAMES: Final = {
     "en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian",
     "pt": "portuguese", "nl": "dutch", "ru": "russian",
 }  # fmt: skip
+_ELIDED: Final = frozenset("cdjlmnst")
+"""Letters before an apostrophe in French; alone they name things in any language."""
 _BY_WORD: Final = {
     script: {
-        language: frozenset(words.split()) | STOP_WORDS.get(_NAMES.get(language, ""), frozenset())
+        language: frozenset(words.split())
+        | (STOP_WORDS.get(_NAMES.get(language, ""), frozenset()) - _ELIDED)
         for language, words in languages.items()
     }
     for script, languages in _SMALL_WORDS.items()

@@ -7,8 +7,8 @@ from typing import Final
 
 __all__ = ["typed_value"]
 
-_INTEGER: Final = re.compile(r"-?(?:0|[1-9]\d{0,17})")
-_REAL: Final = re.compile(r"-?(?:0|[1-9]\d*)\.\d+")
+_INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
+_REAL: Final = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
 _TRUTH: Final = {"true": True, "false": False}
 
 

@@ -11,6 +11,7 @@ legal notice that stands in every document. Only the work for copies is timed.
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 import time
 from collections import Counter
@@ -20,8 +21,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from filters import CHUNKS_PER_DOCUMENT, WORDS_PER_CHUNK, texts, unit
 
+from localrag.inference.fake import FakeEmbedder
 from localrag.ingest.copies import mark_copies
 from localrag.records import Chunk, Section
+from localrag.search.copies import slots_for
+from localrag.search.retrieve import Vector
 from localrag.store.chunks import insert_chunks, insert_sections
 from localrag.store.database import Database
 from localrag.store.documents import DocumentRow, insert_document
@@ -35,6 +39,15 @@ if TYPE_CHECKING:
 BATCH = 1_000
 NOTICE = texts(np.random.default_rng(7), 1, WORDS_PER_CHUNK)[0]
 NOTICE_VECTOR = unit(np.random.default_rng(7), 1)
+
+
+class NoticeEmbedder(FakeEmbedder):
+    """Gives every query the vector of the notice."""
+
+    def embed_query(self, text: str) -> FloatArray:
+        """Return one unit vector."""
+        del text
+        return np.asarray(NOTICE_VECTOR[0])
 
 
 class Writer:
@@ -111,6 +124,18 @@ def main() -> None:
         )
         groups = Counter(min(int(str(size)), 10) for (size,) in sizes)
         keys = database.connection.execute("SELECT count(*) FROM chunk_keys").get
+        for slots in (None, slots_for(database.connection, "copy_group")):
+            vector = Vector(database.connection, NoticeEmbedder(), 50, slots)
+            started = time.perf_counter()
+            found = [one.chunk_id for one in vector.search("").candidates]
+            passed = (time.perf_counter() - started) * 1000
+            texts_found = database.connection.execute(
+                "SELECT count(DISTINCT text) FROM chunks WHERE id IN "
+                "(SELECT value FROM json_each(?))",
+                (json.dumps(found),),
+            ).get
+            how = "every chunk a slot" if slots is None else "every text a slot "
+            print(f"asked for the notice, {how}: {texts_found} texts of 50 in {passed:.0f} ms")
         print(f"{chunks:,} chunks: {taken:.0f} ms for 1,000 more, {cpu:.0f} ms of one core")
         print(f"groups of copies by size (10 = ten or more): {dict(sorted(groups.items()))}")
         print(f"keys: {keys:,}")

@@ -27,8 +27,8 @@ from localrag.cli.main import cli
 from localrag.config import Settings
 from localrag.inference.bundle import DEFAULT_FAMILY, bundled_models
 from localrag.inference.card import load_card
-from localrag.store.migrations import FORMAT_VERSION
-from localrag.store.schema import APPLICATION_ID, TABLES, vectors_table
+from localrag.store.migrations import FORMAT_VERSION, MIGRATIONS
+from localrag.store.schema import APPLICATION_ID, vectors_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -196,9 +196,10 @@ def identity() -> str:
 
 
 def tables() -> str:
-    """Return the SQL of all tables, with its comments."""
+    """Return the SQL of all tables, with its comments: that of every migration, in their order."""
     vectors = vectors_table(384).replace("IF NOT EXISTS ", "").replace("vec0(", "vec0(\n    ")
-    return code("sql", f"{TABLES}\n-- Unit vectors, as long as the bi-encoder's.\n{vectors};")
+    steps = "".join(MIGRATIONS)
+    return code("sql", f"{steps}\n-- Unit vectors, as long as the bi-encoder's.\n{vectors};")
 
 
 # The models

@@ -120,6 +120,11 @@ CREATE TABLE chunk_copies(
 ) STRICT;
 CREATE INDEX chunk_copies_group ON chunk_copies(copy_group);
 CREATE INDEX chunk_copies_version ON chunk_copies(version_group);
+INSERT INTO chunk_copies(chunk_id, copy_group, version_group)
+SELECT id, first, first FROM (
+    SELECT id, min(id) OVER same AS first, count(*) OVER same AS members
+    FROM chunks WINDOW same AS (PARTITION BY content_hash)
+) WHERE members > 1;
 
 -- Keys under which a chunk that is almost the same is found: a hash of the text, MinHash bands.
 CREATE TABLE chunk_keys(

@@ -1,17 +1,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 
+from localrag.errors import ReadOnlyError
 from localrag.store.database import Database
 from localrag.store.migrations import FORMAT_VERSION, migrate
-from localrag.store.schema import APPLICATION_ID
+from localrag.store.schema import APPLICATION_ID, TABLES
 from localrag.store.vectors import create_vectors
-
-if TYPE_CHECKING:
-    import apsw
 
 SNAPSHOT = Path(__file__).with_name("schema.sql")
 
@@ -74,4 +72,32 @@ def test_a_fresh_file_needs_no_tokenizer_of_ours_to_be_searched(tmp_path: Path) 
         "SELECT sql FROM sqlite_schema WHERE name = 'chunk_words'"
     ).get
     assert "tokenize='ascii'" in str(sql)
+    database.close()
+
+
+def test_an_older_file_learns_which_of_its_chunks_are_copies(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    old = apsw.Connection(str(path))
+    old.execute(TABLES)
+    old.pragma("application_id", APPLICATION_ID)
+    old.pragma("user_version", 1)
+    for number, content in enumerate("aba"):
+        old.execute(
+            "INSERT INTO documents(id, uri, title, media_type, content_hash, size, indexed_at) "
+            "VALUES(?1, ?1, '', '', '', 0, '')",
+            (number,),
+        )
+        old.execute("INSERT INTO sections VALUES(?1, ?1, NULL, 0, '', 0, 0)", (number,))
+        old.execute(
+            "INSERT INTO chunks(id, document_id, section_id, ordinal, kind, text, preamble, "
+            'context, headings, start, "end", lines, tokens, content_hash) '
+            "VALUES(?1 + 1, ?1, ?1, 0, '', '', '', '', '[]', 0, 0, '[]', 0, ?2)",
+            (number, content),
+        )
+    old.close()
+    with pytest.raises(ReadOnlyError, match="written by an older localrag"):
+        Database(path, read_only=True)
+    database = Database(path)
+    rows = database.connection.execute("SELECT * FROM chunk_copies ORDER BY chunk_id").fetchall()
+    assert rows == [(1, 1, 1), (3, 1, 1)]
     database.close()

@@ -111,6 +111,32 @@ def index(  # noqa: PLR0913 - click hands over each option by name
         print_json(asdict(report))
     elif not quiet:
         print_report(report, database)
+    if not quiet:
+        for pattern in without_match(patterns, paths, report):
+            click.echo(
+                f"--path-pattern '{pattern}' matches no file. It is counted from the folder that "
+                "is indexed: below docs, the file docs/acme/2024/a.md is acme/2024/a.md.",
+                err=True,
+            )
+
+
+def without_match(
+    patterns: Iterable[str], paths: Iterable[Path], report: SyncReport
+) -> Iterator[str]:
+    """Yield the patterns that match none of the documents of a run."""
+    from localrag.text.globs import named_parts  # noqa: PLC0415 - keeps --help light
+
+    roots = [path.absolute() for path in paths]
+    uris = map(Path, (*report.added, *report.updated, *report.unchanged))
+    relative = [
+        uri.relative_to(root).as_posix() if uri != root else uri.name
+        for uri in uris
+        for root in roots
+        if uri.is_relative_to(root)
+    ]
+    for pattern in patterns:
+        if not any(named_parts(pattern, path) for path in relative):
+            yield pattern
 
 
 def key_values(pairs: Iterable[str]) -> dict[str, object]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from localrag.records import Candidate, Copies, Place
+from localrag.store.chunks import fetch_chunks
 from localrag.store.copies import group_members, groups_of, has_groups, without_groups
 from localrag.text.folding import fold
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import apsw
 
     from localrag.records import Allowed, RankedList, SearchState, StoredChunk
-    from localrag.store.copies import Grouping
+    from localrag.store.copies import Grouping, Member
 
 __all__ = ["MOST_PLACES", "Collapse", "Slots", "slots_for"]
 
@@ -99,24 +100,42 @@ class Collapse:
         members = group_members(
             self.connection, set(groups.values()), self.slots.grouping, state.allowed
         )
-        best = best_members(state.lists, groups)
         fronts = {
-            group: self._front(members[group], best[group])
-            for group in best
+            group: self._front(members[group], best)
+            for group, best in best_members(state.lists, groups).items()
             if len(members.get(group, ())) > 1
         }
-        standing = {id_: fronts[group].id for id_, group in groups.items() if group in fronts}
-        copies = {front.id: other_places(front, members[group]) for group, front in fronts.items()}
+        copies = self._copies(fronts, members)
         others = sum(one.count for one in copies.values())
-        note = f"{len(copies)} texts stand in {others} other places as well" if copies else "none"
+        standing = {id_: fronts[group] for id_, group in groups.items() if group in fronts}
         lists = tuple(with_fronts(ranked, standing) for ranked in state.lists)
+        note = f"{len(copies)} texts stand in {others} other places as well"
         return replace(state, lists=lists, copies=copies, survivors=(), note=note)
 
-    def _front(self, members: Sequence[StoredChunk], best: int) -> StoredChunk:
+    def _front(self, members: Sequence[Member], best: int) -> int:
+        """Return the member that stands for all; they are ordered, the newest first."""
         if self.slots.grouping == "version_group":
-            return members[0]
-        context = next((fold(one.context) for one in members if one.id == best), None)
-        return next(one for one in members if context is None or fold(one.context) == context)
+            return members[0].chunk_id
+        context = {fold(one.context) for one in members if one.chunk_id == best}
+        # None where another process has removed it since it was found.
+        return next((one.chunk_id for one in members if fold(one.context) in context), best)
+
+    def _copies(
+        self, fronts: Mapping[int, int], members: Mapping[int, Sequence[Member]]
+    ) -> dict[int, Copies]:
+        """Return the other places of each front's text."""
+        others = {
+            front: [one.chunk_id for one in members[group] if one.chunk_id != front]
+            for group, front in fronts.items()
+        }
+        listed = {front: ids[:MOST_PLACES] for front, ids in others.items()}
+        chunks = fetch_chunks(self.connection, [id_ for ids in listed.values() for id_ in ids])
+        return {
+            front: Copies(
+                tuple(place(chunks[id_]) for id_ in ids if id_ in chunks), len(others[front])
+            )
+            for front, ids in listed.items()
+        }
 
 
 def best_members(lists: Sequence[RankedList], groups: Mapping[int, int]) -> dict[int, int]:
@@ -137,12 +156,6 @@ def with_fronts(ranked: RankedList, standing: Mapping[int, int]) -> RankedList:
         for one in ranked.candidates
     )
     return replace(ranked, candidates=candidates)
-
-
-def other_places(front: StoredChunk, members: Sequence[StoredChunk]) -> Copies:
-    """Return the places of a text beside the one in front."""
-    others = [one for one in members if one.id != front.id]
-    return Copies(tuple(place(one) for one in others[:MOST_PLACES]), len(others))
 
 
 def place(chunk: StoredChunk) -> Place:

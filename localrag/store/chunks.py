@@ -23,7 +23,6 @@ __all__ = [
     "fetch_range",
     "insert_chunks",
     "insert_sections",
-    "stored_chunk",
 ]
 
 COLUMNS = (
@@ -112,7 +111,7 @@ def fetch_chunks(connection: apsw.Connection, ids: Iterable[int]) -> dict[int, S
         f"SELECT {COLUMNS} {FROM} WHERE c.id IN (SELECT value FROM json_each(?))",  # noqa: S608 - constants
         (json.dumps(list(ids)),),
     )
-    return {row[0]: stored_chunk(row) for row in rows}
+    return {row[0]: _stored(row) for row in rows}
 
 
 def fetch_range(
@@ -124,7 +123,7 @@ def fetch_range(
         "ORDER BY c.ordinal",
         (document_id, first, last),
     )
-    return [stored_chunk(row) for row in rows]
+    return [_stored(row) for row in rows]
 
 
 def chunk_ids_of(connection: apsw.Connection, document_id: int) -> list[int]:
@@ -138,8 +137,7 @@ def count_chunks(connection: apsw.Connection) -> int:
     return int(connection.execute("SELECT count(*) FROM chunks").get)
 
 
-def stored_chunk(row: Sequence[object]) -> StoredChunk:
-    """Return the chunk in a row of `COLUMNS`."""
+def _stored(row: Sequence[object]) -> StoredChunk:
     values = list(row)
     values[9] = tuple(json.loads(str(values[9])))
     values[13] = tuple((position, line) for position, line in json.loads(str(values[13])))

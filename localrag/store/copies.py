@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from localrag.records import Allowed
-from localrag.store.chunks import COLUMNS, FROM, stored_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import apsw
 
-    from localrag.records import StoredChunk
-
 __all__ = [
     "Grouping",
+    "Member",
     "group_members",
     "groups_of",
     "has_groups",
@@ -101,20 +100,29 @@ def groups_of(
     return {int(chunk_id): int(group) for chunk_id, group in rows}
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One place of a text: as much of its chunk as is needed to choose one."""
+
+    chunk_id: int
+    context: str
+
+
 def group_members(
     connection: apsw.Connection, groups: Iterable[int], grouping: Grouping, allowed: Allowed | None
-) -> dict[int, list[StoredChunk]]:
-    """Return the allowed chunks of each group, those of the newest document first."""
+) -> dict[int, list[Member]]:
+    """Return the allowed members of each group, those of the newest document first."""
     within = "" if allowed is None else "AND c.id IN (SELECT value FROM json_each(:ids)) "
     rows = connection.execute(
-        f"SELECT g.{grouping}, {COLUMNS} {FROM} JOIN chunk_copies AS g ON g.chunk_id = c.id "  # noqa: S608 - literals
+        f"SELECT g.{grouping}, c.id, c.context FROM chunk_copies AS g "  # noqa: S608 - literals
+        "JOIN chunks AS c ON c.id = g.chunk_id JOIN documents AS d ON d.id = c.document_id "
         f"WHERE g.{grouping} IN (SELECT value FROM json_each(:groups)) {within}"
         "ORDER BY d.modified_at DESC, d.id DESC, c.ordinal",
         {"groups": json.dumps(list(groups)), "ids": allowed.ids if allowed else None},
     )
-    members: defaultdict[int, list[StoredChunk]] = defaultdict(list)
-    for group, *columns in rows:
-        members[int(group)].append(stored_chunk(columns))
+    members: defaultdict[int, list[Member]] = defaultdict(list)
+    for group, chunk_id, context in rows:
+        members[int(group)].append(Member(int(chunk_id), str(context)))
     return members
 
 

@@ -112,6 +112,7 @@ def _choices(pattern: str, roots: Iterable[PurePath]) -> Iterable[str]:
     well: ``notes/**``, ``docs/notes/**`` and ``work/docs/notes/**`` are the same below
     ``/home/me/work/docs``.
     """
+    pattern = pattern.removeprefix("./")
     yield glob_regex(pattern)
     if os.path.isabs(pattern):  # noqa: PTH117 - a pattern is no path
         return

@@ -135,3 +135,12 @@ def test_a_property_needs_a_key_and_a_value(pair: str) -> None:
         "is not KEY=VALUE. Write --meta team=sales."
         in run("index", "docs", "--meta", pair, code=2).stderr
     )
+
+
+def test_a_path_pattern_that_matches_nothing_is_named(here: Path) -> None:
+    del here
+    result = run("index", "docs", "--path-pattern", "docs/{kind}/**", "--path-pattern", "{file}.md")
+    assert "--path-pattern 'docs/{kind}/**' matches no file." in result.stderr
+    assert "{file}" not in result.stderr
+    assert run("index", "docs/keys.md", "--path-pattern", "{file}.md").stderr == ""
+    assert run("index", "docs", "--path-pattern", "x/{y}", "--quiet").stderr == ""

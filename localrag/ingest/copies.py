@@ -109,5 +109,6 @@ def _alike(connection: apsw.Connection, new: _New, other: StoredChunk) -> bool:
 
 
 def _weighty(chunk: Chunk | StoredChunk) -> tuple[str, ...]:
-    # The headings count: what is the same under another product's name is about another product.
-    return weighty_words(chunk.context) + weighty_words(_body(chunk), code=chunk.kind == "code")
+    # What is the same under another title may be about something else, whose name is lower case.
+    title = weighty_words(chunk.context, every_word=True)
+    return title + weighty_words(_body(chunk), every_word=chunk.kind == "code")

@@ -66,7 +66,7 @@ def resemblance(words: Sequence[str], others: Sequence[str]) -> float:
 
 _PIECE = re.compile(r"[-+−]?\d[\w.,:/]*(?<![.,:/])|[^\W\d](?:[\w'’./-]*\w)?|[%€$£¥<>≤≥=]")
 _UNCASED = re.compile(rf"[^{HIRAGANA}]+|なかった|ない|ません|まい|ずに")
-_ROW = re.compile(r"\s*(?:[-*+•·]|\(?\w{1,3}[.)])\s|.*[|\t]|\s*\S+(?:\s\S+){0,2}:")
+_ROW = re.compile(r"\s*(?:[-*+•·]|#+|\(?\w{1,3}[.)])\s|.*[|\t]|\s*\S+(?:\s\S+){0,2}:")
 _NEGATIONS: Final = frozenset(
     """not no nor never none nothing nobody neither without cannot unless except only
     nicht kein keine keinen keinem keiner keines nie niemals ohne weder nur
@@ -77,24 +77,24 @@ _NEGATIONS: Final = frozenset(
 _SMALL: Final = frozenset().union(*STOP_WORDS.values()) - _NEGATIONS
 
 
-def weighty_words(text: str, *, code: bool = False) -> tuple[str, ...]:
+def weighty_words(text: str, *, every_word: bool = False) -> tuple[str, ...]:
     """Return, in order, what makes a difference in meaning: figures, names, negations.
 
     Two texts with the same weighty words say the same where they are alike otherwise. A name is a
     word with a capital, or with a sign inside, that is no small word at the head of a sentence. In
-    program code, tables and lists every word counts, and so it does in a script without capitals,
-    but for the hiragana between the words of Japanese.
+    program code, headings, tables and lists every word counts, and so it does in a script without
+    capitals, but for the hiragana between the words of Japanese.
 
     Args:
         text: as it stands in the document.
-        code: whether all of it is program code.
+        every_word: whether all of it is program code, or a title.
     """
-    everything = code or "```" in text
+    everything = every_word or "```" in text
     found: list[str] = []
     for line in normalise(text).splitlines():
-        every_word = everything or _ROW.match(line) is not None
+        strict = everything or _ROW.match(line) is not None
         for piece in _PIECE.findall(line):
-            found += _weight(piece, every_word=every_word)
+            found += _weight(piece, every_word=strict)
     return tuple(found)
 
 

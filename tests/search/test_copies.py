@@ -200,6 +200,14 @@ def test_price_lists_that_differ_in_one_thing_stay_apart(
     assert texts(kb, "site costs year", copies="versions") == [("2024.md", ["2023.md"])]
 
 
+def test_other_words_in_a_title_make_another_text(kb: KnowledgeBase, docs: Path) -> None:
+    for kind in ("totalis", "areata"):
+        text = f"---\ntitle: alopecia {kind}\n---\n\nThe form {kind} is rare. {NOTICE}\n"
+        write_files(docs, {f"{kind}.md": text})
+    kb.sync(docs)
+    assert [hit.also_in_count for hit in kb.search("rare form of alopecia")] == [0, 0]
+
+
 def test_tables_that_differ_in_one_row_stay_apart(kb: KnowledgeBase, docs: Path) -> None:
     rows = "".join(f"| item{chr(97 + n)} | {n}.50 |\n" for n in range(20))
     table = f"# Prices\n\n| name | price |\n|---|---|\n{rows}"

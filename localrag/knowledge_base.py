@@ -285,10 +285,8 @@ class KnowledgeBase:
         )
 
     def _run(self, stages: tuple[Stage, ...], query: str) -> tuple[SearchState, Trace]:
-        # Half a surrogate pair cannot be stored or tokenised; everything else is left as it is.
-        legal = query.encode("utf-8", "replace").decode("utf-8")
         with self.database.reading():
-            state, trace = run_stages(stages, legal)
+            state, trace = run_stages(stages, _legal(query))
         return state, self._keep(trace)
 
     def _keep(self, trace: Trace) -> Trace:
@@ -356,15 +354,22 @@ CHUNK_SIZES = ("chunk_tokens", "overlap_tokens")
 """Settings that belong to the file: chunks of two sizes in one base would compete unfairly."""
 
 
+def _legal(text: str) -> str:
+    """Return a text without halves of surrogate pairs: they cannot be stored or tokenised."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def _several(values: str | Iterable[str] | None) -> tuple[str, ...] | None:
     """Return one text or several as a tuple; None stays None."""
-    return None if values is None else (values,) if isinstance(values, str) else tuple(values)
+    if values is None:
+        return None
+    return tuple(map(_legal, (values,) if isinstance(values, str) else values))
 
 
 def _filter(
     where: str | None, path: str | Iterable[str] | None, labels: Iterable[str] | None
 ) -> Filter | None:
-    wanted = Filter(where or "", _several(path) or (), _several(labels))
+    wanted = Filter(_legal(where or ""), _several(path) or (), _several(labels))
     return None if wanted == Filter() else wanted
 
 

@@ -57,8 +57,8 @@ def newest_with_keys(connection: apsw.Connection, keys: Iterable[int]) -> list[i
 def newest_same_hash(connection: apsw.Connection, chunk_id: int) -> int | None:
     """Return an older chunk with the same context and text, or None."""
     found = connection.execute(
-        "SELECT max(other.id) FROM chunks AS own JOIN chunks AS other "
-        "ON other.content_hash = own.content_hash AND other.id < own.id WHERE own.id = ?",
+        "SELECT id FROM chunks WHERE id < ?1 AND content_hash = "
+        "(SELECT content_hash FROM chunks WHERE id = ?1) ORDER BY id DESC LIMIT 1",
         (chunk_id,),
     ).get
     return None if found is None else int(found)

@@ -49,7 +49,8 @@ def keep_properties(connection: apsw.Connection, path: str, given: Properties) -
         "patterns = excluded.patterns",
         (
             path,
-            metadata,
+            # A command line may hold bytes that are no text.
+            metadata.encode("utf-8", "replace").decode("utf-8"),
             _json(_given(given.labels, before.labels, ())),
             _json(_given(given.patterns, before.patterns, ())),
         ),

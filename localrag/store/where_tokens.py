@@ -18,7 +18,7 @@ _TOKEN = re.compile(
         (?![\w.-]))
     |(?P<number>[+-]?\d+(?:\.\d+)?(?![\w.]))
     |(?P<string>"(?:[^"]|"")*"|'(?:[^']|'')*')
-    |(?P<quoted>`[^`"]+`)
+    |(?P<quoted>`[^`"\\\x00-\x1f]+`)
     |(?P<name>[^\W\d][\w-]*)
     |(?P<operator><=|>=|==|!=|<>|[=<>(),.])
     |(?P<end>$)
@@ -80,8 +80,10 @@ def _token(match: re.Match[str]) -> Token:
 def _illegal(source: str, position: int) -> FilterError:
     start = position + len(source[position:]) - len(source[position:].lstrip())
     character = source[start]
-    if character in "\"'`":
+    if character in "\"'":
         expected = f"a closing {character}"
+    elif character == "`":
+        expected = "a name in backquotes, without quotation marks and backslashes"
     elif character.isdigit():
         expected = "a number such as 2024 or a date such as 2024-01-31; put other text in quotes"
     else:

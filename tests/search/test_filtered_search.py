@@ -223,6 +223,12 @@ def test_labels_at_a_search(kb: KnowledgeBase, tmp_path: Path) -> None:
     assert any(hit.title == "Note" for hit in kb.search("one of the keys door", labels="hr"))
 
 
+def test_what_cannot_be_stored_finds_nothing(kb: KnowledgeBase) -> None:
+    assert kb.search("keys", where="title = '\ud800'").hits == ()
+    assert kb.search("keys", path="\udcff/**").hits == ()
+    assert len(kb.search("keys", labels=["\ud800"])) == 10
+
+
 def test_there_are_three_ways_with_copies(kb: KnowledgeBase) -> None:
     with pytest.raises(SettingsError, match="Use one of together, apart, versions"):
         kb.search("keys", copies="never")  # type: ignore[arg-type]

@@ -181,6 +181,11 @@ def test_metadata_must_be_json(kb: KnowledgeBase, docs: Path, value: dict[str, o
     assert kb.documents() == []
 
 
+def test_metadata_that_is_no_text_is_made_one(kb: KnowledgeBase, docs: Path) -> None:
+    kb.sync(docs, metadata={"team": "x\udcff"}, labels=["\ud800"])
+    assert passing(kb, docs, where='team = "x?"', labels=("?",)) == sorted(FILES)
+
+
 def test_a_wrong_path_pattern_is_refused_before_the_run(kb: KnowledgeBase, docs: Path) -> None:
     with pytest.raises(SettingsError, match="is no name"):
         kb.sync(docs, path_patterns=["{no name}/**"])

@@ -109,7 +109,9 @@ class Collapse:
         others = sum(one.count for one in copies.values())
         standing = {id_: fronts[group] for id_, group in groups.items() if group in fronts}
         lists = tuple(with_fronts(ranked, standing) for ranked in state.lists)
-        note = f"{len(copies)} texts stand in {others} other places as well"
+        note = (
+            f"{len(copies)} texts stand in {others} other places as well" if copies else "no copies"
+        )
         return replace(state, lists=lists, copies=copies, survivors=(), note=note)
 
     def _front(self, members: Sequence[Member], best: int) -> int:

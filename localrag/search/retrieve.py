@@ -122,6 +122,8 @@ class Vector:
 
     def search(self, query: str, allowed: Allowed | None = None) -> RankedList:
         """Return the nearest allowed chunks for one query."""
+        if allowed is not None and not allowed.chunks:
+            return RankedList("vector", query, ())  # no reason to load a model
         vector = self.embedder.embed_query(query)
 
         def nearest(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:

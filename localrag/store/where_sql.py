@@ -8,15 +8,15 @@ are compared with their own kind only; a text that is a number counts as one bes
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, assert_never
+from typing import TYPE_CHECKING, Final, Literal
 
 from localrag.errors import FilterError
 from localrag.store.dates import Period, parse_period
-from localrag.store.where_parse import Comparison, Junction, Negation, parse_where
+from localrag.store.where_parse import Junction, Negation, parse_where
 from localrag.text.folding import fold
 
 if TYPE_CHECKING:
-    from localrag.store.where_parse import Expression, Value
+    from localrag.store.where_parse import Comparison, Expression, Value
 
 __all__ = ["BUILT_IN_FIELDS", "Condition", "compile_where"]
 
@@ -106,10 +106,8 @@ class _Compiler:
                 return _balanced(node.word.upper(), [self.expression(one) for one in node.parts])
             case Negation():
                 return f"NOT {self.expression(node.inner)}"
-            case Comparison():
-                return self.comparison(node)
             case _:
-                assert_never(node)
+                return self.comparison(node)
 
     def comparison(self, test: Comparison) -> str:
         names = test.field.names

@@ -229,6 +229,13 @@ def test_a_base_without_copies_has_no_stage_for_them(kb: KnowledgeBase, docs: Pa
     assert "2c. copies" not in [stage.name for stage in kb.search("harbour").trace.stages]
 
 
+def test_a_search_may_meet_no_copies(kb: KnowledgeBase, docs: Path) -> None:
+    text = f"# Harbour\n\n{OTHER}\n"
+    sync(kb, docs, {"one.md": text, "two.md": text, "other.md": "# Doors\n\nDoors stay shut.\n"})
+    stages = kb.search("doors", mode="lexical").trace.stages
+    assert [stage.note for stage in stages if stage.name == "2c. copies"] == ["no copies"]
+
+
 def test_an_answer_reads_a_text_once(kb: KnowledgeBase, docs: Path) -> None:
     text = f"# Harbour\n\n{OTHER}\n"
     sync(kb, docs, {"one.md": text, "two.md": text})

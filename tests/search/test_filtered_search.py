@@ -38,6 +38,16 @@ WORDS = [f"word{number}" for number in range(300)]
 EMBEDDER = FakeEmbedder(dimensions=64)
 
 
+class CountingEmbedder(FakeEmbedder):
+    """Counts the queries that it is given."""
+
+    queries = 0
+
+    def embed_query(self, text: str) -> FloatArray:
+        self.queries += 1
+        return super().embed_query(text)
+
+
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     """Return a base of 4,000 chunks; documents are numbered in their metadata."""
@@ -172,7 +182,9 @@ def test_nothing_allowed_is_nothing_found(database: Database) -> None:
     assert state.allowed == Allowed(0, 0, "[]")
     assert "0 of 1,000 documents" in state.note
     assert "no document has nmber" in state.note
-    assert not Vector(database.connection, EMBEDDER, 5).search("word1", state.allowed).candidates
+    unused = CountingEmbedder(dimensions=64)
+    assert not Vector(database.connection, unused, 5).search("word1", state.allowed).candidates
+    assert unused.queries == 0
     assert not Lexical(database.connection, 5).search("word1", state.allowed).candidates
 
 

@@ -284,14 +284,18 @@ def comparisons(draw: st.DrawFn) -> tuple[str, Any]:
             return f"{name} {operator} {literal(value)}", (operator, name, value)
 
 
-EXPRESSIONS = st.recursive(
-    comparisons(),
-    lambda inner: st.one_of(
-        st.tuples(inner, inner).map(lambda two: (f"({two[0][0]} and {two[1][0]})", ("and", *two))),
-        st.tuples(inner, inner).map(lambda two: (f"({two[0][0]} or {two[1][0]})", ("or", *two))),
-        inner.map(lambda one: (f"not {one[0]}", ("not", one))),
-    ),
-    max_leaves=6,
+EXPRESSIONS: st.SearchStrategy[tuple[str, Any]] = st.deferred(
+    lambda: st.one_of(
+        comparisons(),
+        comparisons(),
+        st.tuples(EXPRESSIONS, st.sampled_from(["and", "or"]), EXPRESSIONS).map(
+            lambda parts: (
+                f"({parts[0][0]} {parts[1]} {parts[2][0]})",
+                (parts[1], parts[0], parts[2]),
+            )
+        ),
+        EXPRESSIONS.map(lambda one: (f"not {one[0]}", ("not", one))),
+    )
 )
 
 

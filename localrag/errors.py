@@ -13,6 +13,7 @@ The tree::
     │   └── RemoteError              a model on a server could not be asked
     ├── ReadError                one file could not be read; the run goes on without it
     ├── SettingsError            a setting has an impossible value
+    ├── FilterError              a filter expression cannot be understood
     └── Cancelled                the caller asked to stop; what was finished is kept
 
 Each message ends with what to do next.
@@ -23,6 +24,7 @@ from __future__ import annotations
 __all__ = [
     "BusyError",
     "Cancelled",
+    "FilterError",
     "FingerprintError",
     "KnowledgeBaseError",
     "LocalragError",
@@ -108,6 +110,26 @@ class ReadError(LocalragError):
 
 class SettingsError(LocalragError):
     """A setting has a value that cannot work."""
+
+
+class FilterError(LocalragError):
+    """A filter expression cannot be understood.
+
+    Attributes:
+        source: the expression.
+        position: the character at which it goes wrong, from 0.
+        expected: what would have made sense there.
+    """
+
+    def __init__(self, source: str, position: int, expected: str) -> None:
+        shown = source.translate(dict.fromkeys(range(0x20), " "))
+        super().__init__(
+            f"The filter goes wrong at character {position + 1}. Expected {expected}.\n"
+            f"  {shown}\n  {' ' * position}^"
+        )
+        self.source = source
+        self.position = position
+        self.expected = expected
 
 
 class Cancelled(LocalragError):  # noqa: N818 - a request that was honoured, not a failure

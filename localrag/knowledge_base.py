@@ -38,7 +38,7 @@ from localrag.ingest.reembed import reembed
 from localrag.ingest.removal import remove_named
 from localrag.ingest.sources import remembered, roots_of, scope_of
 from localrag.ingest.watch import watched
-from localrag.records import Answer, SearchResult, Status
+from localrag.records import Answer, Filter, Properties, SearchResult, Status
 from localrag.search.pipeline import Plan, hits, search_stages
 from localrag.search.run import run_stages
 from localrag.store.chunks import chunk_sizes, fetch_chunks
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
         SyncReport,
         Trace,
     )
-    from localrag.search.pipeline import Mode
+    from localrag.search.pipeline import CopiesMode, Mode
     from localrag.store.documents import DocumentRow
 
 __all__ = ["KnowledgeBase", "reembed_file"]
@@ -182,6 +182,9 @@ class KnowledgeBase:
         exclude: Iterable[str] = (),
         max_bytes: int | None = None,
         dry_run: bool = False,
+        metadata: Metadata | None = None,
+        labels: Iterable[str] | None = None,
+        path_patterns: Iterable[str] | None = None,
         progress: ProgressCallback | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> SyncReport:
@@ -198,12 +201,17 @@ class KnowledgeBase:
             exclude: such patterns for what is left out.
             max_bytes: size above which files are skipped, instead of `Settings.max_file_bytes`.
             dry_run: say what would happen, and write nothing.
+            metadata: properties of every document below `paths`; they win over its own.
+            labels: access labels of every document below `paths`, for `search(labels=...)`.
+            path_patterns: patterns within `paths` whose ``{name}`` parts become metadata, such as
+                ``clients/{client}/{year}/**``. These three are kept with each path: None leaves
+                what an earlier run said, something empty takes it back.
             progress: called after each file.
             cancelled: asked before each file; when true, the run stops.
 
         Raises:
             LocalragError: a path does not exist.
-            SettingsError: a pattern is none.
+            SettingsError: a pattern that is none, or metadata that JSON cannot hold.
             BusyError: another process is indexing into this file.
             ReadOnlyError: the file is open read-only.
             Cancelled: `cancelled` returned true; what was finished is kept.
@@ -222,7 +230,12 @@ class KnowledgeBase:
         limit = max_bytes or self.settings.max_file_bytes
         roots = [Root(Path(path), limit, wanted) for path in paths]
         return self._sync(
-            roots, remember=rows, dry_run=dry_run, progress=progress, cancelled=cancelled
+            roots,
+            remember=rows,
+            properties=_properties(metadata, labels, path_patterns),
+            dry_run=dry_run,
+            progress=progress,
+            cancelled=cancelled,
         )
 
     def refresh(
@@ -393,6 +406,10 @@ class KnowledgeBase:
         rerank: bool = True,
         context: int = 0,
         budget: float | None = None,
+        where: str | None = None,
+        path: str | Iterable[str] | None = None,
+        labels: Iterable[str] | None = None,
+        copies: CopiesMode = "together",
     ) -> SearchResult:
         """Return the chunks that fit `query` best. Any string is a legal query.
 
@@ -405,21 +422,38 @@ class KnowledgeBase:
             context: chunks before and after each hit that are shown with it.
             budget: seconds that the cross-encoder may read candidates, best first; those for which
                 no time is left follow behind, without a relevance. None reads all.
+            where: expression over the documents' properties: ``year >= 2024 and lang = "ja"``.
+            path: pattern of paths, or several of which one must match: ``"notes/**"``.
+            labels: of the documents with access labels, only those that share one.
+            copies: ``"together"`` makes texts that say the same one result, ``"versions"`` those
+                that differ in a figure or a name too, ``"apart"`` none.
 
         Raises:
-            SettingsError: `mode` is none of the three, or a number is too small.
+            FilterError: `where` cannot be understood.
+            SettingsError: `mode` or `copies` is none of the three, or a number is too small.
         """
-        plan = Plan(mode=mode, rerank=rerank, limit=limit, neighbours=context, budget=budget)
+        plan = Plan(
+            mode=mode,
+            rerank=rerank,
+            limit=limit,
+            neighbours=context,
+            budget=budget,
+            filter=_filter(where, path, labels),
+            copies=copies,
+        )
         state, trace = self._run(plan, query)
         return SearchResult(state.query, hits(state), trace)
 
-    def ask(
+    def ask(  # noqa: PLR0913 - each is one choice that a caller has
         self,
         question: str,
         *,
         mode: Mode = "hybrid",
         rerank: bool = True,
         budget: float | None = None,
+        where: str | None = None,
+        path: str | Iterable[str] | None = None,
+        labels: Iterable[str] | None = None,
     ) -> Answer:
         """Return the sentences that answer `question`, each cited, or an honest "not found".
 
@@ -428,6 +462,12 @@ class KnowledgeBase:
             mode: how candidates are retrieved, as in `search`.
             rerank: whether candidates are reranked before the answer is taken from the best.
             budget: seconds that the cross-encoder may read candidates, as in `search`.
+            where: which documents may answer, as in `search`; so are `path` and `labels`.
+            path: pattern of paths, or several.
+            labels: access labels.
+
+        Raises:
+            FilterError: `where` cannot be understood.
         """
         plan = Plan(
             mode=mode,
@@ -436,6 +476,7 @@ class KnowledgeBase:
             neighbours=self.settings.answer_neighbours,
             token_budget=self.settings.passage_tokens,
             budget=budget,
+            filter=_filter(where, path, labels),
         )
         extract = Extract(
             self.reranker,
@@ -489,11 +530,12 @@ class KnowledgeBase:
 
     # Inside
 
-    def _sync(
+    def _sync(  # noqa: PLR0913 - what `sync` and `refresh` share
         self,
         roots: list[Root],
         *,
         remember: Sequence[SourceRow] = (),
+        properties: Properties | None = None,
         dry_run: bool,
         progress: ProgressCallback | None,
         cancelled: Callable[[], bool] | None,
@@ -507,6 +549,7 @@ class KnowledgeBase:
             scope_of(roots, stored, self.settings.max_file_bytes),
             version=__version__,
             remember=remember,
+            properties=properties,
             progress=progress,
             cancelled=cancelled,
             dry_run=dry_run,
@@ -521,15 +564,13 @@ class KnowledgeBase:
         )
 
     def _run(self, plan: Plan, query: str, *last: Stage) -> tuple[SearchState, Trace]:
-        # Half a surrogate pair cannot be stored or tokenised; everything else is left as it is.
-        legal = query.encode("utf-8", "replace").decode("utf-8")
         # One snapshot for all stages: the vectors stay those of the model that embeds the query,
         # though the file is changed over to another one meanwhile.
         with self.database.reading() as connection, connection:
             with self._exchange:
                 require_fingerprint(connection, self.embedder, self.database.path.name)
                 stages = (*self._search_stages(plan), *last)
-            state, trace = run_stages(stages, legal)
+            state, trace = run_stages(stages, _legal(query))
         return state, self._keep(trace)
 
     def _keep(self, trace: Trace) -> Trace:
@@ -634,3 +675,29 @@ CHUNK_SIZES = ("chunk_tokens", "overlap_tokens")
 """Settings that belong to the file: chunks of two sizes in one base would compete unfairly."""
 CHUNK_WAYS = {"chunking": "structural", "context_line": "full"}
 """How the file's documents are cut, and how they were before that could be chosen."""
+
+
+def _legal(text: str) -> str:
+    """Return a text without halves of surrogate pairs: they cannot be stored or tokenised."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _several(values: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    """Return one text or several as a tuple; None stays None."""
+    if values is None:
+        return None
+    return tuple(map(_legal, (values,) if isinstance(values, str) else values))
+
+
+def _filter(
+    where: str | None, path: str | Iterable[str] | None, labels: Iterable[str] | None
+) -> Filter | None:
+    wanted = Filter(_legal(where or ""), _several(path) or (), _several(labels))
+    return None if wanted == Filter() else wanted
+
+
+def _properties(
+    metadata: Metadata | None, labels: Iterable[str] | None, patterns: Iterable[str] | None
+) -> Properties | None:
+    given = Properties(metadata, _several(labels), _several(patterns))
+    return None if given == Properties() else given

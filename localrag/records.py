@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 
 __all__ = [
     "FAILED",
+    "Allowed",
     "Answer",
     "Block",
     "BlockKind",
@@ -21,13 +22,17 @@ __all__ = [
     "Chunk",
     "ChunkSize",
     "Citation",
+    "Copies",
     "Document",
+    "Filter",
     "Hit",
     "Metadata",
     "Moved",
     "Passage",
+    "Place",
     "Progress",
     "ProgressCallback",
+    "Properties",
     "RankedList",
     "ReembedReport",
     "SearchResult",
@@ -46,6 +51,18 @@ Metadata = Mapping[str, object]
 """JSON-compatible properties of a document: front matter, dates, authors."""
 
 BlockKind = Literal["heading", "paragraph", "list_item", "table", "code", "quote", "caption"]
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """What the user says of every document of a source; None leaves it as it was said before."""
+
+    metadata: Metadata | None = None
+    """Wins over what a file says of itself, and over what its path says."""
+    labels: tuple[str, ...] | None = None
+    """Access labels, see `Filter.labels`."""
+    patterns: tuple[str, ...] | None = None
+    """Patterns of paths within the source that name parts: ``clients/{client}/{year}/**``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +286,59 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Filter:
+    """Which documents a search looks at; what is not given lets everything through."""
+
+    where: str = ""
+    """Expression over the documents' properties, see docs/filters.md."""
+    paths: tuple[str, ...] = ()
+    """Patterns of which a document's path must match one."""
+    labels: tuple[str, ...] | None = None
+    """Of the documents with labels only those that share one; None looks at no labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The chunks that a filter lets through."""
+
+    documents: int
+    """Documents that pass."""
+    chunks: int
+    """Their chunks."""
+    ids: str
+    """The ids of the chunks, ascending, as a JSON list: how SQLite takes a set as one value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where else the text of a hit stands, as it is or nearly so."""
+
+    document: str
+    title: str
+    heading: tuple[str, ...]
+    page: int | None
+    line: int | None
+    start: int
+    end: int
+    chunk_id: int
+
+    @property
+    def citation(self) -> str:
+        """Where it stands, for a person."""
+        return cite(self.document, self.line, self.page, self.heading)
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """The other places of one chunk's text."""
+
+    places: tuple[Place, ...]
+    """Newest document first, at most 100."""
+    count: int
+    """How many there are."""
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One search result."""
 
@@ -286,6 +356,10 @@ class Hit:
     text: str
     """The matched chunk, widened by its neighbours where context was asked for."""
     chunk_id: int
+    also_in: tuple[Place, ...] = ()
+    """Other places of the same text, newest document first: the filter's own, at most 100."""
+    also_in_count: int = 0
+    """How many other places there are."""
 
     @property
     def citation(self) -> str:
@@ -407,8 +481,12 @@ class SearchState:
     """The words the user typed: ranking and answering use nothing else."""
     queries: tuple[str, ...] = ()
     """What retrieval uses: stage 1 sets it."""
+    allowed: Allowed | None = None
+    """What retrieval may find: the filter sets it; None for every chunk."""
     lists: tuple[RankedList, ...] = ()
     """One list per method and query: stages 2a and 2b add to it."""
+    copies: Mapping[int, Copies] = field(default_factory=dict)
+    """By chunk: where else its text stands, as far as the filter allows."""
     survivors: tuple[Candidate, ...] = ()
     """What the last stage let through, best first."""
     reranked: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -20,6 +21,7 @@ from localrag.config import Settings
 from localrag.inference import load
 from localrag.inference.card import ModelFacts
 from localrag.inference.fake import FakeEmbedder, FakeReranker
+from localrag.store.where_sql import BUILT_IN_FIELDS, compile_where
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -157,7 +159,8 @@ def printed(*arguments: str) -> Any:
 def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
     make_model(here / "models" / "tiny")
     write_files(here, {"docs/moving.md": "# Moving\n\nThis file moves.\n"})
-    write_files(here / "docs", {"short.md": "Yes.\n"})  # too short a chunk: a finding
+    # A copy, and a chunk that is too short: a finding.
+    write_files(here / "docs", {"copy.md": FILES["keys.md"], "short.md": "Yes.\n"})
     printed("index", "docs")
     (here / "docs" / "moving.md").rename(here / "docs" / "moved.md")
     index = printed("sync")
@@ -173,6 +176,7 @@ def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
     objects = {
         "search": search,
         "Hit": search["hits"][0],
+        "Other place": search["hits"][0]["also_in"][0],
         "ask": ask,
         "Citation": ask["citations"][0],
         "trace": trace,
@@ -242,6 +246,34 @@ def test_the_card_of_the_models_page_is_a_card(root: Path) -> None:
     (example,) = blocks(root / "docs" / "models.md", "json")
     facts = ModelFacts.model_validate_json(example)
     assert (facts.kind, facts.model) == ("bi-encoder", "model.onnx")
+
+
+def test_the_commands_of_the_filters_page_run(root: Path, here: Path) -> None:
+    write_files(here / "clients", {"acme/2024/terms.md": "# Terms\n\nInvoices are due soon.\n"})
+    assert CliRunner().invoke(cli, ["index", "docs", "clients"]).exit_code == 0
+    commands = "".join(blocks(root / "docs" / "filters.md", "sh")).splitlines()
+    for command in commands:
+        result = CliRunner().invoke(cli, shlex.split(command)[1:])
+        assert result.exit_code in {0, 3}, (command, result.output)
+    assert len(commands) == 9
+
+
+def test_the_expressions_of_the_filters_page_are_right(root: Path) -> None:
+    page = (root / "docs" / "filters.md").read_text(encoding="utf-8")
+    section = page.split("| expression |")[1].split("\n\n")[0]
+    cells = re.findall(r"^\| (`{1,2}) ?(.+?) ?\1 \|", section, flags=re.MULTILINE)
+    assert len(cells) == 11
+    for _, expression in cells:
+        assert compile_where(expression).sql
+
+
+def test_the_fields_of_the_filters_page_are_all(root: Path) -> None:
+    page = (root / "docs" / "filters.md").read_text(encoding="utf-8")
+    rows = page.split("| field |")[1].split("\n\n")[0]
+    named = [
+        name for row in rows.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])
+    ]
+    assert sorted(named) == sorted(BUILT_IN_FIELDS)
 
 
 def test_every_module_of_the_package_is_on_the_map(root: Path) -> None:

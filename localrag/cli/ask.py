@@ -12,16 +12,21 @@ from localrag.cli.options import (
     database_option,
     explain_option,
     json_option,
+    label_option,
     mode_option,
     model_option,
     open_for_reading,
+    path_option,
     rerank_option,
     reranker_option,
+    shell_pattern,
+    where_option,
 )
 from localrag.cli.output import (
     citation_json,
     plain,
     print_failures,
+    print_filter_note,
     print_json,
     print_trace,
     shown_place,
@@ -42,6 +47,9 @@ __all__ = ["ask"]
 @database_option
 @mode_option
 @rerank_option
+@where_option
+@path_option
+@label_option
 @model_option
 @reranker_option
 @budget_option
@@ -55,6 +63,9 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
     mode: Mode,
     *,
     rerank: bool,
+    where: str | None,
+    paths: tuple[str, ...],
+    labels: tuple[str, ...],
     model: str | None,
     reranker: str | None,
     budget: float | None,
@@ -66,7 +77,15 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
     When the documents do not answer it, that is said and the exit code is 3.
     """
     with open_for_reading(database, model, reranker) as kb:
-        answer = kb.ask(question, mode=mode, rerank=rerank, budget=budget)
+        answer = kb.ask(
+            question,
+            mode=mode,
+            rerank=rerank,
+            budget=budget,
+            where=where,
+            path=[shell_pattern(path) for path in paths],
+            labels=labels or None,
+        )
         chunks = kb.chunks(answer.trace.chunk_ids) if explain else {}
     print_failures(answer.trace)
     if as_json:
@@ -78,6 +97,8 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
         if explain:
             print_trace(answer.trace, chunks, lines=5)
     if not answer.found:
+        if not as_json:
+            print_filter_note(answer.trace)
         ctx.exit(EXIT_NOTHING_FOUND)
 
 

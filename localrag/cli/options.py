@@ -27,15 +27,19 @@ __all__ = [
     "dry_run_option",
     "explain_option",
     "json_option",
+    "label_option",
     "mode_option",
     "model_option",
     "open_for_reading",
     "open_for_writing",
+    "path_option",
     "quiet_option",
     "rerank_option",
     "reranker_option",
     "seconds",
+    "shell_pattern",
     "watch_option",
+    "where_option",
 ]
 
 EXIT_NOTHING_FOUND = 3
@@ -133,6 +137,33 @@ watch_option: Callable[[Command], Command] = click.option(
 quiet_option: Callable[[Command], Command] = click.option(
     "--quiet", "-q", is_flag=True, help="Show no progress bar and no report."
 )
+where_option: Callable[[Command], Command] = click.option(
+    "--where",
+    metavar="EXPRESSION",
+    help="""Only documents of which this is true: 'year >= 2024 and lang = "ja"'.""",
+)
+path_option: Callable[[Command], Command] = click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only documents whose path matches, such as 'notes/**'; repeat it for more.",
+)
+label_option: Callable[[Command], Command] = click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="NAME",
+    help="Of the documents with access labels, only those with this one; repeat it for more.",
+)
+
+
+def shell_pattern(pattern: str) -> str:
+    """Return a pattern of paths; one that begins at ``.`` or ``~`` is taken from there."""
+    expanded = os.path.expanduser(pattern)  # noqa: PTH111 - a pattern is no path
+    if expanded.startswith(("./", "../")):
+        return os.path.abspath(expanded)  # noqa: PTH100 - same
+    return expanded
 
 
 def chunking_options(command: Command) -> Command:

@@ -16,16 +16,19 @@ from localrag.text.snippet import snippet
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from localrag.records import Citation, Hit, StageRecord, StoredChunk, Trace
+    from localrag.records import Citation, Hit, Place, StageRecord, StoredChunk, Trace
 
 __all__ = [
     "citation_json",
     "hit_json",
+    "place_json",
     "plain",
     "print_failures",
+    "print_filter_note",
     "print_json",
     "print_trace",
     "shorten",
+    "shown_other_places",
     "shown_path",
     "shown_place",
     "trace_json",
@@ -66,7 +69,7 @@ def shorten(text: str, width: int) -> str:
     return snippet(plain(text), width)
 
 
-def shown_place(found: Hit | Citation) -> str:
+def shown_place(found: Hit | Citation | Place) -> str:
     """Return where a hit or a cited sentence stands, its path as the user would type it here."""
     return plain(found.citation.replace(found.document, shown_path(found.document), 1))
 
@@ -85,7 +88,35 @@ def hit_json(hit: Hit) -> dict[str, object]:
         "end": hit.end,
         "text": hit.text,
         "chunk_id": hit.chunk_id,
+        "also_in": [place_json(place) for place in hit.also_in],
+        "also_in_count": hit.also_in_count,
     }
+
+
+def place_json(place: Place) -> dict[str, object]:
+    """Return another place of a hit's text as the documented JSON object."""
+    return {
+        "document": place.document,
+        "title": place.title,
+        "heading": list(place.heading),
+        "page": place.page,
+        "line": place.line,
+        "start": place.start,
+        "end": place.end,
+        "chunk_id": place.chunk_id,
+    }
+
+
+def shown_other_places(hit: Hit) -> str:
+    """Return how many other places hold a hit's text, and the first few of them."""
+    count = hit.also_in_count
+    named = ", ".join(shown_place(place) for place in hit.also_in[:PLACES_NAMED])
+    more = ", …" if count > PLACES_NAMED else ""
+    return f"also in {count} place{'' if count == 1 else 's'}: {named}{more}"
+
+
+PLACES_NAMED = 3
+"""Other places that a terminal shows; JSON lists them."""
 
 
 def citation_json(citation: Citation) -> dict[str, object]:
@@ -141,6 +172,16 @@ def _place(chunk: StoredChunk | None) -> dict[str, object]:
         "start": chunk.start,
         "end": chunk.end,
     }
+
+
+def print_filter_note(trace: Trace) -> None:
+    """Say what a filter let through: it may be why nothing was found."""
+    for stage in trace.stages:
+        if stage.name == FILTER_STAGE:
+            click.echo(f"The filter let through: {plain(stage.note)}", err=True)
+
+
+FILTER_STAGE = "1b. filter"
 
 
 def print_trace(trace: Trace, chunks: Mapping[int, StoredChunk], lines: int | None) -> None:

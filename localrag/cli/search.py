@@ -12,19 +12,25 @@ from localrag.cli.options import (
     database_option,
     explain_option,
     json_option,
+    label_option,
     mode_option,
     model_option,
     open_for_reading,
+    path_option,
     rerank_option,
     reranker_option,
+    shell_pattern,
+    where_option,
 )
 from localrag.cli.output import (
     hit_json,
     plain,
     print_failures,
+    print_filter_note,
     print_json,
     print_trace,
     shorten,
+    shown_other_places,
     shown_place,
     trace_json,
 )
@@ -33,7 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from localrag.records import Hit, SearchResult
-    from localrag.search.pipeline import Mode
+    from localrag.search.pipeline import CopiesMode, Mode
 
 __all__ = ["search"]
 
@@ -59,6 +65,17 @@ __all__ = ["search"]
     show_default=True,
     help="Chunks before and after each hit that are shown with it.",
 )
+@where_option
+@path_option
+@label_option
+@click.option(
+    "--copies",
+    type=click.Choice(["together", "apart", "versions"]),
+    default="together",
+    show_default=True,
+    help="Show texts that say the same once; or each; or versions that differ in a figure or a "
+    "name once, too.",
+)
 @click.option("--full", is_flag=True, help="Show whole texts instead of their beginnings.")
 @model_option
 @reranker_option
@@ -74,6 +91,10 @@ def search(  # noqa: PLR0913 - click hands over each option by name
     mode: Mode,
     context: int,
     rerank: bool,
+    where: str | None,
+    paths: tuple[str, ...],
+    labels: tuple[str, ...],
+    copies: CopiesMode,
     model: str | None,
     reranker: str | None,
     budget: float | None,
@@ -87,7 +108,16 @@ def search(  # noqa: PLR0913 - click hands over each option by name
     """
     with open_for_reading(database, model, reranker) as kb:
         result = kb.search(
-            query, limit=limit, mode=mode, rerank=rerank, context=context, budget=budget
+            query,
+            limit=limit,
+            mode=mode,
+            rerank=rerank,
+            context=context,
+            budget=budget,
+            where=where,
+            path=[shell_pattern(path) for path in paths],
+            labels=labels or None,
+            copies=copies,
         )
         chunks = kb.chunks(result.trace.chunk_ids) if explain else {}
     print_failures(result.trace)
@@ -100,6 +130,7 @@ def search(  # noqa: PLR0913 - click hands over each option by name
             print_hit(hit, full=full or context > 0)
         if not result.hits:
             click.echo("Nothing found.")
+            print_filter_note(result.trace)
         if explain:
             print_trace(result.trace, chunks, lines=5)
     if not result.hits:
@@ -127,3 +158,5 @@ def print_hit(hit: Hit, *, full: bool) -> None:
     for line in text.splitlines():
         if line.strip():
             click.echo(f"           {line}")
+    if hit.also_in_count:
+        click.echo(f"           {click.style(shown_other_places(hit), dim=True)}")

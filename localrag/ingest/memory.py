@@ -12,6 +12,7 @@ from localrag.ingest.prepare import prepare_document
 from localrag.ingest.readers import Readers
 from localrag.ingest.write import embed_all, write_document
 from localrag.store.documents import DocumentRow, find_document, metadata_of
+from localrag.text.language import detect_language
 
 if TYPE_CHECKING:
     from localrag.config import Settings
@@ -70,6 +71,7 @@ def add_document(  # noqa: PLR0913 - the facade's own arguments, each named by i
         size=len(data),
         modified_at=time.time_ns(),
         origin="memory",
+        language=detect_language(document.text),
     )
     prepared = prepare_document(row, document, embedder.counter, settings)
     [vectors], _ = embed_all(database.connection, embedder, [prepared])

@@ -30,6 +30,7 @@ from localrag.store.documents import (
     touch_document,
 )
 from localrag.store.lock import SUFFIX
+from localrag.store.properties import assign_below, keep_properties
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from localrag.config import Settings
     from localrag.inference.protocols import Embedder
     from localrag.ingest.sources import Scope
-    from localrag.records import ProgressCallback, SyncReport
+    from localrag.records import ProgressCallback, Properties, SyncReport
     from localrag.store.database import Database
     from localrag.store.documents import SourceRow
 
@@ -64,12 +65,14 @@ def sync(  # noqa: PLR0913 - the run's parts, each named by its keyword
     *,
     version: str,
     remember: Sequence[SourceRow] = (),
+    properties: Properties | None = None,
     progress: ProgressCallback | None = None,
     cancelled: Callable[[], bool] | None = None,
     dry_run: bool = False,
 ) -> SyncReport:
     """Make the file hold exactly the documents that `scope` covers, and say what changed.
 
+    `properties` are kept for each of the paths: later runs without them apply them again.
     Documents from elsewhere stay as they are. A file that cannot be read is skipped and recorded;
     the run goes on. A dry run reads the files too, and writes nothing. `version` is localrag's: a
     later one tries again what cost a reader its life. `remember` says how a later run repeats this.
@@ -86,6 +89,10 @@ def sync(  # noqa: PLR0913 - the run's parts, each named by its keyword
         if remember and not dry_run:
             with database.atomic() as connection:
                 save_sources(connection, remember)
+                if properties is not None:
+                    for source in remember:
+                        keep_properties(connection, source.path, properties)
+                        assign_below(connection, source.path)
         prepare = Preparer(readers, embedder.counter, settings)
         run = _Run(
             database,

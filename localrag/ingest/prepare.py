@@ -13,6 +13,7 @@ from localrag.ingest.worker import describe
 from localrag.records import Skipped
 from localrag.store.documents import DocumentRow
 from localrag.text.analysis import analyse
+from localrag.text.language import detect_language
 
 if TYPE_CHECKING:
     from localrag.config import Settings
@@ -75,6 +76,7 @@ class Preparer:
             size=len(data),
             modified_at=source.modified_at,
             read_at=read_at,
+            language=detect_language(document.text),
         )
         try:
             return prepare_document(row, document, self.counter, self.settings)

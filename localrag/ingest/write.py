@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from localrag.formats.spans import stem_of
+from localrag.ingest.copies import mark_copies
 from localrag.ingest.moves import is_named_by_file, retitle
 from localrag.store.chunks import (
     chunk_hash,
@@ -25,6 +26,7 @@ from localrag.store.documents import (
     rename_document,
     touch_document,
 )
+from localrag.store.properties import assign_properties
 from localrag.store.vectors import (
     delete_vectors,
     insert_vectors,
@@ -77,10 +79,12 @@ def write_document(database: Database, prepared: Prepared, vectors: FloatArray) 
     with database.atomic() as connection:
         _remove(connection, prepared.row.uri)
         document_id = insert_document(connection, prepared.row, prepared.metadata)
+        assign_properties(connection, document_id, prepared.row.uri)
         section_ids = insert_sections(connection, document_id, prepared.sections)
         ids = insert_chunks(connection, document_id, section_ids, prepared.chunks)
         insert_words(connection, ids, prepared.words)
         insert_vectors(connection, ids, vectors)
+        mark_copies(connection, ids, prepared.chunks, prepared.words, vectors)
         clear_skipped(connection, [prepared.row.uri])
 
 
@@ -108,6 +112,7 @@ def move_document(
             delete_words(connection, ids)
             insert_words(connection, ids, [one.words for one in retitled])
         rename_document(connection, row.id, source.uri, title)
+        assign_properties(connection, row.id, source.uri)
         touch_document(connection, row.id, source.modified_at, read_at)
         clear_skipped(connection, [source.uri])
     return True

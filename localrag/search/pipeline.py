@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from localrag.chunking.splitters import strategy
 from localrag.errors import SettingsError
-from localrag.records import Hit
+from localrag.records import Copies, Hit
+from localrag.search.copies import Collapse, slots_for
 from localrag.search.expand import Expand
 from localrag.search.fuse import Fuse
 from localrag.search.rerank import Rerank
+from localrag.search.restrict import Restrict
 from localrag.search.retrieve import Lexical, Vector
 from localrag.search.transform import PassThrough
 from localrag.search.window import Window
@@ -20,11 +22,13 @@ if TYPE_CHECKING:
 
     from localrag.config import Settings
     from localrag.inference.protocols import Embedder, Reranker
-    from localrag.records import SearchState, Stage
+    from localrag.records import Filter, SearchState, Stage
+    from localrag.store.copies import Grouping
 
-__all__ = ["Mode", "Plan", "hits", "search_stages"]
+__all__ = ["CopiesMode", "Mode", "Plan", "hits", "search_stages"]
 
 Mode = Literal["lexical", "vector", "hybrid"]
+CopiesMode = Literal["together", "apart", "versions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +45,16 @@ class Plan:
     """Most tokens of all passages together; None for no limit."""
     budget: float | None = None
     """Seconds that the cross-encoder may read; None for no limit."""
+    filter: Filter | None = None
+    """Which documents are looked at; None for all."""
+    copies: CopiesMode = "together"
+    """Whether texts that say the same are one result, and versions of a text as well."""
 
     def __post_init__(self) -> None:
+        if self.copies not in get_args(CopiesMode):
+            raise SettingsError(
+                f"Copies cannot be {self.copies!r}. Use one of {', '.join(get_args(CopiesMode))}."
+            )
         if self.mode not in get_args(Mode):
             raise SettingsError(
                 f"There is no mode {self.mode!r}. Use one of {', '.join(get_args(Mode))}."
@@ -62,11 +74,16 @@ def search_stages(
 ) -> tuple[Stage, ...]:
     """Return the stages of a search, first to last. A switched-off stage is simply not there."""
     stages: list[Stage] = [PassThrough()]
+    if plan.filter is not None:
+        stages.append(Restrict(connection, plan.filter))
     k = max(settings.retrieve_k, plan.limit)
+    slots = None if plan.copies == "apart" else slots_for(connection, GROUPINGS[plan.copies])
     if plan.mode != "vector":
-        stages.append(Lexical(connection, k))
+        stages.append(Lexical(connection, k, slots))
     if plan.mode != "lexical":
-        stages.append(Vector(connection, embedder, k))
+        stages.append(Vector(connection, embedder, k, slots))
+    if slots is not None:
+        stages.append(Collapse(connection, slots))
     stages.append(Fuse(settings.rrf_k))
     if plan.rerank:
         top = max(settings.rerank_top, plan.limit)
@@ -95,9 +112,12 @@ def _expand(connection: apsw.Connection, settings: Settings, plan: Plan) -> Expa
 FARTHEST: Final = 100
 """Chunks of a section that are looked at on each side of the one that was found."""
 
+GROUPINGS: Final[dict[str, Grouping]] = {"together": "copy_group", "versions": "version_group"}
+
 
 def hits(state: SearchState) -> tuple[Hit, ...]:
     """Return the passages of a finished search as results for the caller."""
+    alone = Copies((), 0)
     return tuple(
         Hit(
             rank=rank,
@@ -111,6 +131,8 @@ def hits(state: SearchState) -> tuple[Hit, ...]:
             end=passage.end,
             text=passage.text,
             chunk_id=passage.best.id,
+            also_in=state.copies.get(passage.best.id, alone).places,
+            also_in_count=state.copies.get(passage.best.id, alone).count,
         )
         for rank, passage in enumerate(state.passages, start=1)
     )

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import apsw
 
     from localrag.inference.protocols import Embedder
-    from localrag.records import SearchState
+    from localrag.records import Allowed, Candidate, SearchState
+    from localrag.search.copies import Search, Slots
     from localrag.text.analysis import QueryTerm
 
 __all__ = ["Lexical", "Vector", "prune_frequent"]
@@ -31,25 +32,52 @@ def with_lists(state: SearchState, lists: Sequence[RankedList]) -> SearchState:
     return replace(state, lists=(*state.lists, *lists), survivors=survivors, note="")
 
 
+def filled(
+    slots: Slots | None, search: Search, k: int, allowed: Allowed | None
+) -> tuple[Candidate, ...]:
+    """Return the `k` best allowed chunks, or with `slots` the best of the `k` best groups."""
+    return search(k, allowed) if slots is None else slots.fill(search, k, allowed)
+
+
 @dataclass(frozen=True, slots=True)
 class Lexical:
     """BM25 over the analysed words of context and text."""
 
     connection: apsw.Connection
     k: int
+    slots: Slots | None = None
+    """Where given, copies of one text are one candidate."""
     name: str = "2a. bm25"
 
     def __call__(self, state: SearchState) -> SearchState:
         """Add one ranked list per query."""
-        return with_lists(state, [self.search(query) for query in state.queries])
+        return with_lists(state, [self.search(query, state.allowed) for query in state.queries])
 
-    def search(self, query: str) -> RankedList:
-        """Return the best chunks for one query; an empty list when it has no words."""
+    def search(self, query: str, allowed: Allowed | None = None) -> RankedList:
+        """Return the best allowed chunks for one query; an empty list when it has no words."""
         terms = analyse_query(query)
         frequencies = document_frequencies(self.connection, [term.term for term in terms])
         kept = prune_frequent(terms, frequencies, count_chunks(self.connection))
-        candidates = search_words(self.connection, match_expression(kept), self.k)
-        return RankedList("bm25", query, candidates)
+        found = self.matches(kept, allowed)
+        if allowed is not None and len(found) < self.k:
+            # A word of most chunks may be the only one of the query that the allowed ones have.
+            found = self.matches(known_terms(terms, frequencies), allowed)
+        return RankedList("bm25", query, found)
+
+    def matches(self, terms: list[QueryTerm], allowed: Allowed | None) -> tuple[Candidate, ...]:
+        """Return the best allowed chunks that hold any of the terms."""
+        expression = match_expression(terms)
+
+        def best(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
+            return search_words(self.connection, expression, k, allowed)
+
+        return filled(self.slots, best, self.k, allowed)
+
+
+def known_terms(terms: list[QueryTerm], frequencies: Mapping[str, int]) -> list[QueryTerm]:
+    """Leave out terms that the index lacks."""
+    # A prefix stands for words that the index may hold although it lacks the prefix itself.
+    return [term for term in terms if term.prefix or term.term in frequencies]
 
 
 def prune_frequent(
@@ -61,8 +89,7 @@ def prune_frequent(
     term, and adds next to nothing to a score. The limit is a share of the chunks, so it holds for
     any language and any collection. When all terms are frequent the rarest ones stay.
     """
-    # A prefix stands for words that the index may hold although it lacks the prefix itself.
-    known = [term for term in terms if term.prefix or term.term in frequencies]
+    known = known_terms(terms, frequencies)
     limit = max(FREQUENT_MINIMUM, chunks * FREQUENT_SHARE)
     rare = [term for term in known if frequencies.get(term.term, 0) <= limit]
     if rare or not known:
@@ -86,18 +113,26 @@ class Vector:
     connection: apsw.Connection
     embedder: Embedder
     k: int
+    slots: Slots | None = None
+    """Where given, copies of one text are one candidate."""
     name: str = "2b. vector"
 
     def __call__(self, state: SearchState) -> SearchState:
         """Add one ranked list per query; without its remote model, see that words were searched."""
         try:
-            return with_lists(state, [self.search(query) for query in state.queries])
+            return with_lists(state, [self.search(query, state.allowed) for query in state.queries])
         except RemoteError as error:
             words = state if state.lists else Lexical(self.connection, self.k)(state)
             return replace(words, note=f"{FAILED}{error} Searched by words only.")
 
-    def search(self, query: str) -> RankedList:
-        """Return the nearest chunks for one query."""
+    def search(self, query: str, allowed: Allowed | None = None) -> RankedList:
+        """Return the nearest allowed chunks for one query."""
+        if allowed is not None and not allowed.chunks:
+            return RankedList("vector", query, ())  # no reason to load a model
         vector = self.embedder.embed_query(query)
         require_dimensions(self.connection, len(vector))
-        return RankedList("vector", query, search_vectors(self.connection, vector, self.k))
+
+        def nearest(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
+            return search_vectors(self.connection, vector, k, allowed)
+
+        return RankedList("vector", query, filled(self.slots, nearest, self.k, allowed))

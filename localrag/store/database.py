@@ -17,6 +17,7 @@ from localrag.errors import (
     NotAKnowledgeBaseError,
     ReadOnlyError,
 )
+from localrag.store.functions import add_functions
 from localrag.store.lock import locked
 from localrag.store.migrations import FORMAT_VERSION, check_identity, migrate
 
@@ -73,9 +74,10 @@ class Database:
                 f"{self.path} is empty. Fill it first: localrag index FOLDER --db {self.path}"
             )
         elif version < FORMAT_VERSION:
-            raise KnowledgeBaseError(
-                f"{self.path} has format {version} of an older localrag, and cannot be brought up "
-                "to date here. Copy it to a place where you may write, and open it there once."
+            raise ReadOnlyError(
+                f"{self.path} was written by an older localrag (format {version}, now "
+                f"{FORMAT_VERSION}) and cannot be brought up to date read-only. Open it once where "
+                f"it may be written: localrag status --db {self.path}"
             )
 
     @property
@@ -170,6 +172,7 @@ def connect(path: Path, *, read_only: bool) -> apsw.Connection:
         connection.enable_load_extension(True)
         connection.load_extension(sqlite_vec.loadable_path())
         connection.enable_load_extension(False)
+        add_functions(connection)
         if not read_only:
             connection.pragma("synchronous", "normal")
         connection.pragma("foreign_keys", "on")

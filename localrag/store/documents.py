@@ -20,6 +20,7 @@ __all__ = [
     "DocumentRow",
     "SourceRow",
     "clear_skipped",
+    "count_documents",
     "delete_document",
     "delete_sources",
     "find_document",
@@ -55,6 +56,8 @@ class DocumentRow:
     """``"file"``, or ``"memory"`` for a document that a program added."""
     read_at: int | None = None
     """Nanoseconds since 1970, when its bytes were read."""
+    language: str | None = None
+    """ISO 639-1 code of the language that most of it is in; None where none shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-COLUMNS = "id, uri, title, media_type, content_hash, size, modified_at, origin, read_at"
+COLUMNS = "id, uri, title, media_type, content_hash, size, modified_at, origin, read_at, language"
 
 
 def find_document(connection: apsw.Connection, uri: str) -> DocumentRow | None:
@@ -89,11 +92,17 @@ def list_documents(connection: apsw.Connection) -> list[DocumentRow]:
     return [DocumentRow(*row) for row in rows]
 
 
+def count_documents(connection: apsw.Connection) -> int:
+    """Return the number of documents in the file."""
+    return int(connection.execute("SELECT count(*) FROM documents").get)
+
+
 def insert_document(connection: apsw.Connection, row: DocumentRow, metadata: Metadata) -> int:
     """Insert a document (its `id` is ignored) and return the new id."""
     connection.execute(
         "INSERT INTO documents(uri, title, media_type, content_hash, size, modified_at, "
-        "indexed_at, metadata, origin, read_at) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "indexed_at, language, metadata, origin, read_at) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             row.uri,
             row.title,
@@ -102,6 +111,7 @@ def insert_document(connection: apsw.Connection, row: DocumentRow, metadata: Met
             row.size,
             row.modified_at,
             now(),
+            row.language,
             json.dumps(metadata, ensure_ascii=False),
             row.origin,
             row.read_at,
@@ -168,8 +178,10 @@ def list_sources(connection: apsw.Connection) -> list[SourceRow]:
 
 
 def delete_sources(connection: apsw.Connection, paths: Iterable[str]) -> None:
-    """Forget that these were indexed."""
-    connection.executemany("DELETE FROM sources WHERE path = ?", [(path,) for path in paths])
+    """Forget that these were indexed, and what was said of them."""
+    names = [(path,) for path in paths]
+    connection.executemany("DELETE FROM sources WHERE path = ?", names)
+    connection.executemany("DELETE FROM source_properties WHERE path = ?", names)
 
 
 def record_skipped(connection: apsw.Connection, skipped: Skipped, attempt: str = "") -> None:

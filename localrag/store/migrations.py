@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from localrag.errors import NewerFormatError, NotAKnowledgeBaseError
-from localrag.store.schema import APPLICATION_ID, SYNC_BOOKKEEPING, TABLES
+from localrag.store.schema import (
+    APPLICATION_ID,
+    PROPERTIES_AND_COPIES,
+    SYNC_BOOKKEEPING,
+    TABLES,
+)
 
 if TYPE_CHECKING:
     import apsw
 
 __all__ = ["FORMAT_VERSION", "check_identity", "migrate"]
 
-MIGRATIONS: Final = (TABLES, SYNC_BOOKKEEPING)
+MIGRATIONS: Final = (TABLES, SYNC_BOOKKEEPING, PROPERTIES_AND_COPIES)
 """Step n brings a file from version n to n + 1. A step that has been released never changes."""
 
 FORMAT_VERSION: Final = len(MIGRATIONS)

@@ -6,7 +6,14 @@ everywhere.
 
 from __future__ import annotations
 
-__all__ = ["APPLICATION_ID", "REEMBEDDED", "SYNC_BOOKKEEPING", "TABLES", "vectors_table"]
+__all__ = [
+    "APPLICATION_ID",
+    "PROPERTIES_AND_COPIES",
+    "REEMBEDDED",
+    "SYNC_BOOKKEEPING",
+    "TABLES",
+    "vectors_table",
+]
 
 APPLICATION_ID = 0x6C72_6167  # "lrag": `file` and other tools can tell what the file is
 
@@ -114,6 +121,42 @@ ALTER TABLE documents ADD COLUMN read_at INTEGER;
 
 -- What must differ before a file is tried again that cost a reader its life; '' where any run may.
 ALTER TABLE skipped ADD COLUMN attempt TEXT NOT NULL DEFAULT '';
+"""
+
+
+PROPERTIES_AND_COPIES = """
+-- What the user said of everything below a source; a later run of the indexer applies it again.
+CREATE TABLE source_properties(
+    path TEXT PRIMARY KEY,
+    metadata TEXT NOT NULL DEFAULT '{}', -- JSON: --meta
+    labels TEXT NOT NULL DEFAULT '[]',   -- JSON: --label
+    patterns TEXT NOT NULL DEFAULT '[]'  -- JSON: --path-pattern
+) STRICT, WITHOUT ROWID;
+
+-- JSON: from the source's metadata and path patterns; wins over what the file says of itself.
+ALTER TABLE documents ADD COLUMN assigned TEXT NOT NULL DEFAULT '{}';
+
+-- Chunks that say the same as another: one slot of a search is enough for a whole group.
+CREATE TABLE chunk_copies(
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunks(id) ON DELETE CASCADE,
+    copy_group INTEGER,                  -- same text, or the same but for harmless words
+    version_group INTEGER NOT NULL       -- the same but for a figure or a name, too
+) STRICT;
+CREATE INDEX chunk_copies_group ON chunk_copies(copy_group);
+CREATE INDEX chunk_copies_version ON chunk_copies(version_group);
+INSERT INTO chunk_copies(chunk_id, copy_group, version_group)
+SELECT id, first, first FROM (
+    SELECT id, min(id) OVER same AS first, count(*) OVER same AS members
+    FROM chunks WINDOW same AS (PARTITION BY content_hash)
+) WHERE members > 1;
+
+-- Keys under which a chunk that is almost the same is found: a hash of the text, MinHash bands.
+CREATE TABLE chunk_keys(
+    key INTEGER NOT NULL,
+    chunk_id INTEGER NOT NULL REFERENCES chunks(id) ON DELETE CASCADE,
+    PRIMARY KEY(key, chunk_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX chunk_keys_chunk ON chunk_keys(chunk_id);
 """
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import apsw
     from numpy.typing import NDArray
 
+    from localrag.records import Allowed
+
 __all__ = [
     "create_vectors",
     "delete_vectors",
@@ -27,6 +29,7 @@ __all__ = [
     "search_vectors",
     "vector_dimensions",
     "vectors_by_hash",
+    "vectors_of",
 ]
 
 MAX_K: Final = 4_096
@@ -99,26 +102,43 @@ def vectors_by_hash(
         "WHERE c.content_hash IN (SELECT value FROM json_each(?)) GROUP BY c.content_hash",
         (json.dumps(list(hashes)),),
     ).fetchall()
-    found: dict[str, NDArray[np.float32]] = {}
-    for content_hash, id_ in rows:
+    ids = {str(content_hash): int(str(id_)) for content_hash, id_ in rows}
+    vectors = vectors_of(connection, ids.values())
+    return {key: vectors[id_] for key, id_ in ids.items() if id_ in vectors}
+
+
+def vectors_of(connection: apsw.Connection, ids: Iterable[int]) -> dict[int, NDArray[np.float32]]:
+    """Return the stored vectors of chunks; one that is gone is left out."""
+    found = {}
+    for id_ in ids:
         vector = connection.execute(
             "SELECT embedding FROM chunk_vectors WHERE chunk_id = ?", (id_,)
         ).get
         if vector is not None:
-            found[str(content_hash)] = np.frombuffer(bytes(vector), dtype=np.float32)
+            found[id_] = np.frombuffer(bytes(vector), dtype=np.float32)
     return found
 
 
 def search_vectors(
-    connection: apsw.Connection, vector: NDArray[np.float32], k: int
+    connection: apsw.Connection,
+    vector: NDArray[np.float32],
+    k: int,
+    allowed: Allowed | None = None,
 ) -> tuple[Candidate, ...]:
-    """Return the `k` nearest chunks to a unit vector, exactly; the score is the cosine."""
+    """Return the `k` nearest allowed chunks to a unit vector, exactly; the score is the cosine."""
+    # vec0 looks at the listed rows only. A condition outside, or a join, would leave out what it
+    # found: fewer than k, or nothing. It refuses to order by more than the distance, so that ties
+    # are broken outside.
+    within = "" if allowed is None else "AND chunk_id IN (SELECT value FROM json_each(:ids))"
     rows = connection.execute(
-        # vec0 refuses to order by more than the distance: ties are broken outside it.
-        "WITH nearest AS MATERIALIZED (SELECT chunk_id, distance FROM chunk_vectors "
-        "WHERE embedding MATCH ? AND k = ?) "
+        "WITH nearest AS MATERIALIZED (SELECT chunk_id, distance FROM chunk_vectors "  # noqa: S608 - a constant
+        f"WHERE embedding MATCH :vector AND k = :k {within}) "
         "SELECT chunk_id, distance FROM nearest ORDER BY distance, chunk_id",
-        (vector.astype(np.float32).tobytes(), min(k, MAX_K)),
+        {
+            "vector": vector.astype(np.float32).tobytes(),
+            "k": min(k, MAX_K),
+            "ids": allowed.ids if allowed else None,
+        },
     )
     return tuple(
         Candidate(int(id_), 1.0 - float(distance), rank)

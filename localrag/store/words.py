@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from localrag.records import Allowed
+
 __all__ = ["delete_words", "document_frequencies", "insert_words", "search_words"]
 
 
@@ -43,18 +45,23 @@ def document_frequencies(connection: apsw.Connection, terms: Iterable[str]) -> d
     return {str(term): int(count) for term, count in rows}
 
 
-def search_words(connection: apsw.Connection, expression: str, k: int) -> tuple[Candidate, ...]:
-    """Return the `k` best chunks for an FTS5 expression by BM25; scores are positive.
+def search_words(
+    connection: apsw.Connection, expression: str, k: int, allowed: Allowed | None = None
+) -> tuple[Candidate, ...]:
+    """Return the `k` best allowed chunks for an FTS5 expression by BM25; scores are positive.
 
     Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009; FTS5
     uses k1 = 1.2 and b = 0.75. Ties go to the older chunk, so that results are the same each time.
+    A score is the same with a filter and without: the statistics are those of all chunks.
     """
     if not expression:
         return ()
+    # The plus keeps SQLite from running the whole query once per id (3.8 s for 1,000 of them).
+    within = "" if allowed is None else "AND +rowid IN (SELECT value FROM json_each(:ids)) "
     rows = connection.execute(
-        "SELECT rowid, rank FROM chunk_words WHERE chunk_words MATCH ? "
-        "ORDER BY rank, rowid LIMIT ?",
-        (expression, k),
+        "SELECT rowid, rank FROM chunk_words WHERE chunk_words MATCH :expression "  # noqa: S608 - a constant
+        f"{within}ORDER BY rank, rowid LIMIT :k",
+        {"expression": expression, "k": k, "ids": allowed.ids if allowed else None},
     )
     return tuple(
         Candidate(int(id_), -float(score), rank) for rank, (id_, score) in enumerate(rows, start=1)

@@ -12,7 +12,7 @@ import re
 
 from localrag.text.scripts import MARKS
 
-__all__ = ["without_stop_words"]
+__all__ = ["STOP_WORDS", "without_stop_words"]
 
 _STOP_WORDS = {
     "english": """a about an and any are aren as at be been but by can could couldn did didn do does
@@ -44,7 +44,8 @@ _STOP_WORDS = {
         как какая какие каким какой каком когда кого кто ли мы на не но о об он она они от по почему
         при с сколько со так то у чего чем что эта эти это я""",
 }
-_WORDS = {language: frozenset(words.split()) for language, words in _STOP_WORDS.items()}
+STOP_WORDS = {language: frozenset(words.split()) for language, words in _STOP_WORDS.items()}
+"""Lower case, by the English name of the language."""
 
 # A word on its own: the "do" of "do/while" is a part of a name.
 _WORD = re.compile(rf"(?<![\w.@/\\:+&=~#-])[^\W\d_]+(?![\w{MARKS}@/\\+&=~#]|[.:-]\w)")
@@ -62,7 +63,7 @@ def without_stop_words(query: str) -> str:
     """
     words = {word.lower() for word in _WORD.findall(query)}
     # English wins a draw: the dictionary's order is the order of preference.
-    stop_words = max(_WORDS.values(), key=lambda candidates: len(words & candidates))
+    stop_words = max(STOP_WORDS.values(), key=lambda candidates: len(words & candidates))
     spaced = _JAPANESE.sub(" ", query)
     return _WORD.sub(lambda match: _kept(match[0], stop_words), spaced)
 

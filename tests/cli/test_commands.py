@@ -351,6 +351,8 @@ def test_search_as_json(base: Path) -> None:
         "end": len(text.rstrip()),
         "text": text.rstrip(),
         "chunk_id": hit["chunk_id"],
+        "also_in": [],
+        "also_in_count": 0,
     }
     assert hit["heading"][-1] == "Rotation"
     assert second["rank"] == 2

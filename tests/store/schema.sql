@@ -20,7 +20,7 @@ CREATE TABLE documents(
     language TEXT,
     metadata TEXT NOT NULL DEFAULT '{}', -- JSON
     labels TEXT NOT NULL DEFAULT '[]'    -- JSON: access labels
-, origin TEXT NOT NULL DEFAULT 'file', read_at INTEGER) STRICT;
+, origin TEXT NOT NULL DEFAULT 'file', read_at INTEGER, assigned TEXT NOT NULL DEFAULT '{}') STRICT;
 
 CREATE TABLE sections(
     id INTEGER PRIMARY KEY,
@@ -87,5 +87,30 @@ CREATE TABLE query_stages(
     survivors TEXT NOT NULL,             -- JSON: [[chunk id, score], ...], best first
     PRIMARY KEY(query_id, position)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE source_properties(
+    path TEXT PRIMARY KEY,
+    metadata TEXT NOT NULL DEFAULT '{}', -- JSON: --meta
+    labels TEXT NOT NULL DEFAULT '[]',   -- JSON: --label
+    patterns TEXT NOT NULL DEFAULT '[]'  -- JSON: --path-pattern
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE chunk_copies(
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunks(id) ON DELETE CASCADE,
+    copy_group INTEGER,                  -- same text, or the same but for harmless words
+    version_group INTEGER NOT NULL       -- the same but for a figure or a name, too
+) STRICT;
+
+CREATE INDEX chunk_copies_group ON chunk_copies(copy_group);
+
+CREATE INDEX chunk_copies_version ON chunk_copies(version_group);
+
+CREATE TABLE chunk_keys(
+    key INTEGER NOT NULL,
+    chunk_id INTEGER NOT NULL REFERENCES chunks(id) ON DELETE CASCADE,
+    PRIMARY KEY(key, chunk_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX chunk_keys_chunk ON chunk_keys(chunk_id);
 
 CREATE VIRTUAL TABLE chunk_vectors USING vec0(chunk_id INTEGER PRIMARY KEY, embedding float[384] distance_metric=cosine);

@@ -5,7 +5,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from localrag.errors import KnowledgeBaseError
+from localrag.errors import ReadOnlyError
 from localrag.records import Skipped
 from localrag.store.database import Database
 from localrag.store.documents import SourceRow, list_documents, list_sources, skipped_attempts
@@ -78,7 +78,7 @@ def test_a_file_of_the_first_format_is_brought_up_to_date(tmp_path: Path) -> Non
 def test_a_file_of_an_older_format_that_may_not_be_written_says_what_to_do(tmp_path: Path) -> None:
     path = file_of_format_1(tmp_path / "old.db")
     before = path.read_bytes()
-    with pytest.raises(KnowledgeBaseError, match=r"has format 1 .* Copy it to a place"):
+    with pytest.raises(ReadOnlyError, match=r"format 1, now \d+\).* Open it once"):
         Database(path, read_only=True)
     assert path.read_bytes() == before
 
@@ -110,4 +110,32 @@ def test_a_fresh_file_needs_no_tokenizer_of_ours_to_be_searched(tmp_path: Path) 
         "SELECT sql FROM sqlite_schema WHERE name = 'chunk_words'"
     ).get
     assert "tokenize='ascii'" in str(sql)
+    database.close()
+
+
+def test_an_older_file_learns_which_of_its_chunks_are_copies(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    old = apsw.Connection(str(path))
+    old.execute(TABLES)
+    old.pragma("application_id", APPLICATION_ID)
+    old.pragma("user_version", 1)
+    for number, content in enumerate("aba"):
+        old.execute(
+            "INSERT INTO documents(id, uri, title, media_type, content_hash, size, indexed_at) "
+            "VALUES(?1, ?1, '', '', '', 0, '')",
+            (number,),
+        )
+        old.execute("INSERT INTO sections VALUES(?1, ?1, NULL, 0, '', 0, 0)", (number,))
+        old.execute(
+            "INSERT INTO chunks(id, document_id, section_id, ordinal, kind, text, preamble, "
+            'context, headings, start, "end", lines, tokens, content_hash) '
+            "VALUES(?1 + 1, ?1, ?1, 0, '', '', '', '', '[]', 0, 0, '[]', 0, ?2)",
+            (number, content),
+        )
+    old.close()
+    with pytest.raises(ReadOnlyError, match="written by an older localrag"):
+        Database(path, read_only=True)
+    database = Database(path)
+    rows = database.connection.execute("SELECT * FROM chunk_copies ORDER BY chunk_id").fetchall()
+    assert rows == [(1, 1, 1), (3, 1, 1)]
     database.close()

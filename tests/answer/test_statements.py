@@ -63,7 +63,7 @@ def test_a_sentence_that_runs_over_the_end_of_a_chunk_stays_whole() -> None:
     first = chunk(0, 0, 12, document=document)
     second = chunk(1, 13, len(document), document=document)
     found = statements_of(passage(first, second))
-    assert [one.text for one in found] == ["One sentence\nthat is cut.", "And one more."]
+    assert [one.text for one in found] == ["One sentence that is cut.", "And one more."]
     assert [one.chunk.ordinal for one in found] == [0, 1]
 
 

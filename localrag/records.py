@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 
 __all__ = [
     "FAILED",
+    "PAGE_BREAK",
     "Allowed",
     "Answer",
     "Block",
@@ -111,6 +112,10 @@ def line_at(lines: tuple[tuple[int, int], ...], text: str, start: int, position:
         return None
     origin, line = lines[known - 1]
     return line + text.count("\n", origin - start, position - start)
+
+
+PAGE_BREAK = "\f"
+"""Stands in a document's text wherever a page of the source ends, if the format has pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +227,12 @@ class StoredChunk:
     def line_at(self, position: int) -> int | None:
         """Return the line of the source file of a character of the document in this chunk."""
         return line_at(self.lines, self.text, self.start, position)
+
+    def page_at(self, position: int) -> int | None:
+        """Return the page of a character of the document in this chunk, where there are pages."""
+        if self.page is None:
+            return None
+        return self.page + self.text.count(PAGE_BREAK, 0, position - self.start)
 
     @property
     def passage(self) -> str:
@@ -350,6 +361,7 @@ class Hit:
     title: str
     heading: tuple[str, ...]
     page: int | None
+    """Of the pages that the matched chunk stands on, the one with most of the query's words."""
     line: int | None
     start: int
     end: int
@@ -405,6 +417,10 @@ class Citation:
     chunk_id: int
     relevance: float
     """Probability that the sentence answers the question."""
+    also_in: tuple[Place, ...] = ()
+    """Other places of the chunk that holds it, as of a hit."""
+    also_in_count: int = 0
+    """How many other places there are."""
 
     @property
     def citation(self) -> str:

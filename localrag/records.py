@@ -40,6 +40,7 @@ __all__ = [
     "SearchState",
     "Section",
     "Skipped",
+    "Source",
     "Stage",
     "StageRecord",
     "Status",
@@ -608,6 +609,25 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A file or folder that was indexed, and how."""
+
+    path: str
+    include: tuple[str, ...]
+    """Patterns of what is taken; empty for everything."""
+    exclude: tuple[str, ...]
+    """Patterns of what is left out."""
+    max_bytes: int | None
+    """Larger files are skipped; None: the limit of the settings."""
+    metadata: Metadata
+    """Properties of every document below it."""
+    labels: tuple[str, ...]
+    """Access labels of every document below it."""
+    path_patterns: tuple[str, ...]
+    """Patterns whose named parts become metadata."""
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """What a knowledge base holds."""
 
@@ -626,6 +646,8 @@ class Status:
     """Fingerprint and chunk sizes kept in the file."""
     queries: int
     """Traces kept."""
+    indexed: tuple[Source, ...]
+    """How each source was indexed, in the order of `sources`: the next sync repeats it."""
 
 
 ProgressCallback = Callable[[Progress], None]

@@ -29,7 +29,8 @@ __all__ = [
 _RULE = re.compile(r"\|?[ \t]*:?-{1,}:?[ \t]*(\|[ \t]*:?-{1,}:?[ \t]*)*\|?")
 """The line under a table's header."""
 _CELL_MARK = re.compile(r"(?<!\\)\|")
-_DIGIT = re.compile(r"\d")
+_NUMBER = re.compile(r"[^\w\s]{0,2}\d[\d.,'\s]*+\)?\s?[^\W\d]{0,3}[^\w\s]?")
+"""A cell that is a number, with its sign or unit; "Area (km2)" is none."""
 
 
 def is_row(text: str) -> bool:
@@ -73,11 +74,12 @@ def rows_below(text: str, position: int) -> list[str]:
 def names_columns(row: str, below: Sequence[str]) -> bool:
     """Whether the first row of a table with tabs names its columns: it alone has no number."""
     return (
-        not is_piped(row)
-        and bool(below)
-        and not _DIGIT.search(row)
-        and all(_DIGIT.search(one) for one in below)
+        not is_piped(row) and bool(below) and not _has_number(row) and all(map(_has_number, below))
     )
+
+
+def _has_number(row: str) -> bool:
+    return any(_NUMBER.fullmatch(cell) for cell in cells_of(row))
 
 
 def header_of(lines: Sequence[str]) -> list[str]:

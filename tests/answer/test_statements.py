@@ -75,14 +75,16 @@ def test_a_statement_in_two_chunks_belongs_to_the_one_that_matched() -> None:
     assert [one.chunk.ordinal for one in found] == [0, 1, 1]
 
 
-TABBED = "Countries.\n\nName\tArea\tCapital\nBelgium\t30,689\tBrussels\nMalta\t316\t\n\nAfter it."
+TABBED = (
+    "Countries.\n\nName\tArea (km2)\tCapital\nBelgium\t30,689\tBrussels\nMalta\t316\t\n\nAfter it."
+)
 
 
 def test_a_row_with_tabs_is_shown_with_the_names_of_its_columns() -> None:
     assert shown(TABBED) == [
         "Countries.",
-        "Name: Belgium; Area: 30,689; Capital: Brussels",
-        "Name: Malta; Area: 316",
+        "Name: Belgium; Area (km2): 30,689; Capital: Brussels",
+        "Name: Malta; Area (km2): 316",
         "After it.",
     ]
     found = statements_of(passage(chunk(0, 0, len(TABBED), document=TABBED)))
@@ -91,6 +93,7 @@ def test_a_row_with_tabs_is_shown_with_the_names_of_its_columns() -> None:
 
 def test_rows_with_tabs_that_no_header_names_stay_as_they_are() -> None:
     assert shown("Ann\tCook\nBob\tBaker") == ["Ann Cook", "Bob Baker"]
+    assert shown("2023\t2024\n$1.5\t-3 %") == ["2023 2024", "$1.5 -3 %"]
     assert shown("x\t1\ny\t2") == ["x 1", "y 2"]
     assert shown("only\tone row") == ["only one row"]
 

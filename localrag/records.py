@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 
 __all__ = [
     "FAILED",
+    "PAGE_BREAK",
     "Allowed",
     "Answer",
     "Block",
@@ -39,6 +40,7 @@ __all__ = [
     "SearchState",
     "Section",
     "Skipped",
+    "Source",
     "Stage",
     "StageRecord",
     "Status",
@@ -111,6 +113,10 @@ def line_at(lines: tuple[tuple[int, int], ...], text: str, start: int, position:
         return None
     origin, line = lines[known - 1]
     return line + text.count("\n", origin - start, position - start)
+
+
+PAGE_BREAK = "\f"
+"""Stands in a document's text wherever a page of the source ends, if the format has pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +228,12 @@ class StoredChunk:
     def line_at(self, position: int) -> int | None:
         """Return the line of the source file of a character of the document in this chunk."""
         return line_at(self.lines, self.text, self.start, position)
+
+    def page_at(self, position: int) -> int | None:
+        """Return the page of a character of the document in this chunk, where there are pages."""
+        if self.page is None:
+            return None
+        return self.page + self.text.count(PAGE_BREAK, 0, position - self.start)
 
     @property
     def passage(self) -> str:
@@ -350,6 +362,7 @@ class Hit:
     title: str
     heading: tuple[str, ...]
     page: int | None
+    """Of the pages that the matched chunk stands on, the one with most of the query's words."""
     line: int | None
     start: int
     end: int
@@ -405,6 +418,10 @@ class Citation:
     chunk_id: int
     relevance: float
     """Probability that the sentence answers the question."""
+    also_in: tuple[Place, ...] = ()
+    """Other places of the chunk that holds it, as of a hit."""
+    also_in_count: int = 0
+    """How many other places there are."""
 
     @property
     def citation(self) -> str:
@@ -592,6 +609,25 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A file or folder that was indexed, and how."""
+
+    path: str
+    include: tuple[str, ...]
+    """Patterns of what is taken; empty for everything."""
+    exclude: tuple[str, ...]
+    """Patterns of what is left out."""
+    max_bytes: int | None
+    """Larger files are skipped; None: the limit of the settings."""
+    metadata: Metadata
+    """Properties of every document below it."""
+    labels: tuple[str, ...]
+    """Access labels of every document below it."""
+    path_patterns: tuple[str, ...]
+    """Patterns whose named parts become metadata."""
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """What a knowledge base holds."""
 
@@ -610,6 +646,8 @@ class Status:
     """Fingerprint and chunk sizes kept in the file."""
     queries: int
     """Traces kept."""
+    indexed: tuple[Source, ...]
+    """How each source was indexed, in the order of `sources`: the next sync repeats it."""
 
 
 ProgressCallback = Callable[[Progress], None]

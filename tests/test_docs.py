@@ -187,6 +187,7 @@ def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
         "chunks --stats": sizes,
         "Finding": sizes["findings"][0],
         "status": status,
+        "Source": status["indexed"][0],
         "index": index,
         "reembed": reembed,
         "Moved document": index["moved"][0],

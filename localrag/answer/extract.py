@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from localrag.answer.statements import statements_of
 from localrag.errors import RemoteError
-from localrag.records import FAILED, Candidate, Citation
+from localrag.records import FAILED, Candidate, Citation, Copies
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from localrag.answer.statements import Statement
     from localrag.inference.protocols import Reranker
-    from localrag.records import Passage, SearchState
+    from localrag.records import SearchState
 
 __all__ = ["NOT_FOUND", "NOT_JUDGED", "Extract", "answer_text", "compose"]
 
@@ -39,7 +39,7 @@ class Extract:
         if judged and max(judged) < self.min_relevance:
             return self.not_found(state, f"best passage {max(judged):.2f}")
         try:
-            chosen = self.choose(state.query, state.passages)
+            chosen = self.choose(state)
         except RemoteError as error:
             return replace(state, sentences=(), survivors=(), note=f"{FAILED}{error}")
         if not chosen:
@@ -57,14 +57,14 @@ class Extract:
         note = f"not found: {reason}, needed {self.min_relevance:.2f}"
         return replace(state, sentences=(), survivors=(), note=note)
 
-    def choose(self, question: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
+    def choose(self, state: SearchState) -> tuple[Citation, ...]:
         """Return the best sentence, and those that come close to it, best first."""
-        statements = [found for passage in passages for found in statements_of(passage)]
-        scores = self.reranker.relevance(question, [found.passage for found in statements])
+        statements = [found for passage in state.passages for found in statements_of(passage)]
+        scores = self.reranker.relevance(state.query, [found.passage for found in statements])
         ranked = sorted(zip(map(float, scores), statements, strict=True), key=lambda item: -item[0])
         kept = [item for item in ranked if item[0] >= ranked[0][0] * CLOSE][: self.limit]
         return tuple(
-            citation(number, statement, score)
+            citation(number, statement, score, state.copies.get(statement.chunk.id, ALONE))
             for number, (score, statement) in enumerate(kept, start=1)
         )
 
@@ -73,7 +73,11 @@ CLOSE = 0.8
 """Further sentences are given when they reach this share of the best one's probability."""
 
 
-def citation(number: int, statement: Statement, relevance: float) -> Citation:
+ALONE: Final = Copies((), 0)
+"""Of a text that stands nowhere else."""
+
+
+def citation(number: int, statement: Statement, relevance: float, copies: Copies) -> Citation:
     """Return where a statement stands."""
     chunk = statement.chunk
     return Citation(
@@ -81,7 +85,7 @@ def citation(number: int, statement: Statement, relevance: float) -> Citation:
         document=chunk.uri,
         title=chunk.title,
         heading=chunk.headings,
-        page=chunk.page,
+        page=chunk.page_at(statement.start),
         line=chunk.line_at(statement.start),
         start=statement.start,
         end=statement.end,
@@ -89,6 +93,8 @@ def citation(number: int, statement: Statement, relevance: float) -> Citation:
         shown=statement.shown,
         chunk_id=chunk.id,
         relevance=relevance,
+        also_in=copies.places,
+        also_in_count=copies.count,
     )
 
 

@@ -6,22 +6,29 @@ A row means nothing without the names of its columns, so it is read, and given a
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from localrag.answer.rows import (
+    cells_of,
+    header_of,
+    is_piped,
+    is_row,
+    is_rule,
+    line_of,
+    named_row,
+    names_columns,
+    rows_below,
+)
 from localrag.text.sentences import sentence_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from localrag.records import Passage, StoredChunk
 
 __all__ = ["Statement", "statements_of"]
 
-_RULE = re.compile(r"\|?[ \t]*:?-{1,}:?[ \t]*(\|[ \t]*:?-{1,}:?[ \t]*)*\|?")
-"""The line under a table's header."""
-_CELL_MARK = re.compile(r"(?<!\\)\|")
 _FENCE = ("```", "~~~")
 
 
@@ -54,19 +61,26 @@ def statements_of(passage: Passage) -> list[Statement]:
 
 def _statements(passage: Passage) -> Iterator[Statement]:
     spans = sentence_spans(passage.text)
-    texts = [passage.text[start:stop] for start, stop in spans]
     columns: list[str] = []
-    for (start, stop), text, following in zip(spans, texts, [*texts[1:], ""], strict=True):
-        if not _is_row(text):
+    for (_, before), (start, stop), (after, end) in zip(
+        [(0, 0), *spans], spans, [*spans[1:], (0, 0)], strict=False
+    ):
+        text = passage.text[start:stop]
+        # The first and the last cell of a row with tabs may be empty: its line tells.
+        row = text if is_piped(text) else line_of(passage.text, start)
+        if not is_row(text) or "\n\n" in passage.text[before:start]:
             columns = []
-        elif _is_rule(following):
-            columns = _cells(text)
+        if is_row(text) and (
+            is_rule(passage.text[after:end])
+            or (not columns and names_columns(row, rows_below(passage.text, stop)))
+        ):
+            columns = cells_of(row)
             continue
         if _says_nothing(text):
             continue
         chunk = _chunk_at(passage, passage.start + start)
-        names = columns or _columns(chunk.preamble.splitlines())
-        shown = _named(text, names) if _is_row(text) else " ".join(text.split())
+        names = columns or header_of(chunk.preamble.splitlines())
+        shown = named_row(row, names) if is_row(text) else " ".join(text.split())
         yield Statement(chunk, passage.start + start, passage.start + stop, text, shown)
 
 
@@ -77,29 +91,4 @@ def _chunk_at(passage: Passage, position: int) -> StoredChunk:
 
 
 def _says_nothing(text: str) -> bool:
-    return text.startswith(("#", *_FENCE)) or _is_rule(text)
-
-
-def _is_row(text: str) -> bool:
-    return text.startswith("|") and "\n" not in text.strip()
-
-
-def _is_rule(text: str) -> bool:
-    return "-" in text and _RULE.fullmatch(text.strip()) is not None
-
-
-def _columns(header: Sequence[str]) -> list[str]:
-    return _cells(header[0]) if header and _is_row(header[0]) else []
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in _CELL_MARK.split(row.strip().strip("|"))]
-
-
-def _named(row: str, columns: Sequence[str]) -> str:
-    """Return a row as ``column: cell; column: cell``; as it stands where the columns differ."""
-    cells = _cells(row)
-    if len(cells) != len(columns):
-        return " ".join(row.split())
-    pairs = zip(columns, cells, strict=True)
-    return "; ".join(f"{column}: {cell}" if column else cell for column, cell in pairs if cell)
+    return text.startswith(("#", *_FENCE)) or is_rule(text)

@@ -29,6 +29,7 @@ from localrag.cli.output import (
     print_filter_note,
     print_json,
     print_trace,
+    shown_other_places,
     shown_place,
     trace_json,
 )
@@ -125,3 +126,5 @@ def print_answer(answer: Answer) -> None:
             f"[{citation.number}] {click.style(shown_place(citation), bold=True)} "
             + click.style(f"({span}, relevance {citation.relevance:.2f})", dim=True)
         )
+        if citation.also_in_count:
+            click.echo(f"    {click.style(shown_other_places(citation), dim=True)}")

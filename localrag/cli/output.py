@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from localrag.records import cite
+from localrag.records import PAGE_BREAK, cite
 from localrag.text.snippet import snippet
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def plain(text: str) -> str:
 
 CONTROLS = dict.fromkeys(
     {*range(0x20), *range(0x7F, 0xA0)} - {ord("\t"), ord("\n")}, "\N{REPLACEMENT CHARACTER}"
-)
+) | {ord(PAGE_BREAK): " "}
 
 
 def shown_path(uri: str) -> str:
@@ -107,10 +107,10 @@ def place_json(place: Place) -> dict[str, object]:
     }
 
 
-def shown_other_places(hit: Hit) -> str:
-    """Return how many other places hold a hit's text, and the first few of them."""
-    count = hit.also_in_count
-    named = ", ".join(shown_place(place) for place in hit.also_in[:PLACES_NAMED])
+def shown_other_places(found: Hit | Citation) -> str:
+    """Return how many other places hold the same text, and the first few of them."""
+    count = found.also_in_count
+    named = ", ".join(shown_place(place) for place in found.also_in[:PLACES_NAMED])
     more = ", …" if count > PLACES_NAMED else ""
     return f"also in {count} place{'' if count == 1 else 's'}: {named}{more}"
 
@@ -133,6 +133,8 @@ def citation_json(citation: Citation) -> dict[str, object]:
         "end": citation.end,
         "text": citation.text,
         "chunk_id": citation.chunk_id,
+        "also_in": [place_json(place) for place in citation.also_in],
+        "also_in_count": citation.also_in_count,
     }
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from localrag.cli.options import database_option, json_option, model_option, open_for_reading
-from localrag.cli.output import print_json, shown_path
+from localrag.cli.output import plain, print_json, shown_path
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from localrag.records import Skipped, Status
+    from localrag.records import Skipped, Source, Status
 
 __all__ = ["status"]
 
@@ -42,7 +42,7 @@ def print_status(found: Status, skipped: list[Skipped]) -> None:
         "chunks": f"{found.chunks:,} ({found.tokens:,} tokens)",
         "size": f"{found.bytes / 1e6:,.1f} MB"
         + (f" ({found.bytes / found.chunks:,.0f} bytes per chunk)" if found.chunks else ""),
-        "indexed from": ", ".join(shown_path(source) for source in found.sources) or "nothing yet",
+        "indexed from": f"\n{' ' * 16}".join(map(shown_source, found.indexed)) or "nothing yet",
         "chunking": f"{found.settings.get('chunking', 'structural')}, "
         f"context line {found.settings.get('context_line', 'full')}",
         "chunk size": f"{found.settings.get('chunk_tokens')} tokens, overlap "
@@ -60,3 +60,16 @@ def print_status(found: Status, skipped: list[Skipped]) -> None:
         click.echo(f"  {name:<13} {value}")
     for item in skipped:
         click.echo(f"    {shown_path(item.uri)}: {item.reason}: {item.detail}")
+
+
+def shown_source(source: Source) -> str:
+    """Return a source on one line, with what a sync repeats of how it was indexed."""
+    options = [
+        *(f"--include {pattern}" for pattern in source.include),
+        *(f"--exclude {pattern}" for pattern in source.exclude),
+        *([f"--max-mb {source.max_bytes / 1e6:g}"] if source.max_bytes else []),
+        *(f"--meta {name}={value}" for name, value in source.metadata.items()),
+        *(f"--label {label}" for label in source.labels),
+        *(f"--path-pattern {pattern}" for pattern in source.path_patterns),
+    ]
+    return plain("  ".join([shown_path(source.path), *options]))

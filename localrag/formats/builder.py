@@ -2,7 +2,8 @@
 
 The text is written as Markdown would be, whatever the source: ``##`` before headings, ``-`` before
 list items, fences around code, pipes between the cells of tables. A person knows it, a language
-model knows it, and the later steps tell headings and rows from sentences by it.
+model knows it, and the later steps tell headings and rows from sentences by it. Pages are parted
+by form feeds, so that a part of the text still tells on which page each of its characters stands.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from localrag.records import Block, Document
+from localrag.records import PAGE_BREAK, Block, Document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,7 +120,8 @@ class DocumentBuilder:
             return
         # Items of one list are lines of one text; everything else is parted by a blank line.
         in_list = block.kind == "list_item" and self._blocks and self._blocks[-1].kind == block.kind
-        gap = "" if not self._blocks else "\n" if in_list else "\n\n"
+        feeds = PAGE_BREAK * self._pages_to(block.page)
+        gap = "" if not self._blocks else f"{feeds}\n" if in_list else f"\n{feeds}\n"
         start = self._length + len(gap)
         end = start + len(text)
         self._pieces += (gap, text)
@@ -128,6 +130,11 @@ class DocumentBuilder:
         self._blocks.append(
             Block(block.kind, start, end, block.heading, block.level, block.page, block.header_rows)
         )
+
+    def _pages_to(self, page: int | None) -> int:
+        """Return how many pages end between the last block and one on `page`."""
+        last = self._blocks[-1].page if self._blocks else None
+        return 0 if page is None or last is None else max(0, page - last)
 
     def _map_lines(self, text: str, start: int, lines: Sequence[int]) -> None:
         if not lines:

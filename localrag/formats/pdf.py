@@ -168,6 +168,8 @@ def _recognised(page: pypdfium2.PdfPage) -> list[Segment]:
     bitmap = page.render(scale=scale)
     try:
         return ocr.recognise(bitmap.to_numpy(), points_per_pixel=1 / scale)
+    except Exception:  # noqa: BLE001 - out of memory, for instance: the page keeps what text it has
+        return []
     finally:
         bitmap.close()
 
@@ -175,9 +177,10 @@ def _recognised(page: pypdfium2.PdfPage) -> list[Segment]:
 def _no_text(pages: _Pages) -> ReadError:
     if pages.scanned or pages.unreadable:
         number = len(pages.scanned) + len(pages.unreadable)
+        remedy = "the extra ocr recognised none" if ocr.is_installed() else ocr.REMEDY
         return ReadError(
             "scanned",
-            f"{number} of {len(pages.segments)} pages are pictures without text; {ocr.REMEDY}",
+            f"{number} of {len(pages.segments)} pages are pictures without text; {remedy}",
         )
     if pages.failed:
         return ReadError("damaged", "no page can be loaded; get a fresh copy")

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from localrag.errors import ReadError
+from localrag.formats.builder import one_line
 from localrag.formats.code_languages import CODE_NAMES, CODE_SUFFIXES
 from localrag.formats.containers import DOCX, EPUB, PPTX, XLSX, zip_media_type
 from localrag.formats.detect import signature_of, text_type_of
@@ -352,14 +353,18 @@ def read_document(data: bytes, uri: str) -> Document:
     return document
 
 
+_LONGEST_CAUSE = 300
+"""Characters of a library's error that are kept."""
+
+
 def _read(known: Format, data: bytes, uri: str) -> Document:
     try:
         return known.read(data, uri)
-    except ReadError:
+    except (ReadError, MemoryError):  # the latter is for the process that reads to report
         raise
     except Exception as error:
         # One file costs itself alone, whatever a reader or a library under it does with it.
-        what = f"{type(error).__name__}: {error}"
+        what = one_line(f"{type(error).__name__}: {error}")[:_LONGEST_CAUSE]
         raise ReadError("damaged", f"the {known.name} reader failed ({what})") from error
 
 

@@ -11,6 +11,7 @@ from localrag.records import Copies, Hit
 from localrag.search.copies import Collapse, slots_for
 from localrag.search.expand import Expand
 from localrag.search.fuse import Fuse
+from localrag.search.pages import page_of
 from localrag.search.rerank import Rerank
 from localrag.search.restrict import Restrict
 from localrag.search.retrieve import Lexical, Vector
@@ -125,7 +126,7 @@ def hits(state: SearchState) -> tuple[Hit, ...]:
             document=passage.best.uri,
             title=passage.best.title,
             heading=passage.best.headings,
-            page=passage.best.page,
+            page=page_of(passage.best, state.query),
             line=passage.best.line,
             start=passage.start,
             end=passage.end,

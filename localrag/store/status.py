@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from localrag.records import Status
+from localrag.records import Properties, Source, Status
 from localrag.store.documents import list_sources
+from localrag.store.properties import list_properties
 from localrag.store.settings import all_settings
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def read_status(connection: apsw.Connection, path: Path) -> Status:
     def number(sql: str) -> int:
         return int(connection.execute(sql).get)
 
+    sources = _sources(connection)
     return Status(
         path=str(path),
         format_version=int(str(connection.pragma("user_version"))),
@@ -30,9 +32,27 @@ def read_status(connection: apsw.Connection, path: Path) -> Status:
         tokens=number("SELECT coalesce(sum(tokens), 0) FROM chunks"),
         skipped=number("SELECT count(*) FROM skipped"),
         bytes=path.stat().st_size,
-        sources=tuple(source.path for source in list_sources(connection)),
+        sources=tuple(source.path for source in sources),
         settings=all_settings(connection),
         queries=number("SELECT count(*) FROM queries"),
+        indexed=sources,
+    )
+
+
+def _sources(connection: apsw.Connection) -> tuple[Source, ...]:
+    said = list_properties(connection)
+    rows = [(row, said.get(row.path, Properties())) for row in list_sources(connection)]
+    return tuple(
+        Source(
+            path=row.path,
+            include=row.include,
+            exclude=row.exclude,
+            max_bytes=row.max_bytes,
+            metadata=properties.metadata or {},
+            labels=properties.labels or (),
+            path_patterns=properties.patterns or (),
+        )
+        for row, properties in rows
     )
 
 

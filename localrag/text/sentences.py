@@ -8,7 +8,8 @@
   Greek, Arabic and Indic scripts.
 * Thai has no mark: a space ends a sentence that is long enough, before one that is.
 * A blank line ends a sentence, and so does the end of a heading, list item, table row or fence
-  line. Any other line break is a space.
+  line. Any other line break is a space. A row begins with ``|``, or has a tab between two of its
+  words.
 """
 
 from __future__ import annotations
@@ -33,12 +34,14 @@ __all__ = ["sentence_spans"]
 
 _MARKED_LINE = r"[ \t]*+(?:[-*+•・‣][ \t]|\d{1,3}[.)][ \t]|[a-z]\)[ \t]|\#{1,6}[ \t]|\||>|```|~~~)"
 _SPACED_MARKS = ".!?…।॥؟۔።။។"
+_TABBED_ROW = r"[^\S\n]*[^\s][^\t\n]*\t[^\n]*\S[^\n]*"
 _BOUNDARY = re.compile(
     rf"""
       (?P<always>\n[^\S\n]*\n\s*+                          # blank lines
         |\n(?={_MARKED_LINE})                              # before a marked line
         |(?<=\|)[ \t]*\n                                   # after a table row
-        |(?:^|(?<=\n))[ \t]{{0,3}}(?:\#{{1,6}}[ \t]|```|~~~)[^\n]*(?:\n|$))  # a heading or fence
+        |(?:^|(?<=\n))[ \t]{{0,3}}(?:\#{{1,6}}[ \t]|```|~~~)[^\n]*(?:\n|$)  # a heading or fence
+        |(?:^|(?<=\n)){_TABBED_ROW}(?:\n|$))                # a row whose cells tabs part
     | (?P<unspaced>(?:[。！？｡]|．(?!\d)|(?<=[{UNSPACED}])[!?](?=[!?"')]*[{UNSPACED}]))
         [。！？｡．!?]*[」』）】〉》”’"')]*)
     | (?P<spaced>(?:[{_SPACED_MARKS}]++|(?<=[\u0370-\u03ff\u1f00-\u1fff])[;\u037e])
@@ -90,7 +93,7 @@ def _boundaries(text: str) -> Iterator[int]:
     for match in _BOUNDARY.finditer(text):
         kind, position = match.lastgroup, match.start()
         if kind == "always":
-            # A heading or a fence is a sentence of its own: it ends what came before as well.
+            # Such a line is a sentence of its own: it ends what came before as well.
             yield from (position, match.end())
         elif kind == "spaced":
             if not _ends_spaced(text, match):

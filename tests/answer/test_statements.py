@@ -73,3 +73,51 @@ def test_a_statement_in_two_chunks_belongs_to_the_one_that_matched() -> None:
     second = chunk(1, 7, len(document), document=document)
     found = statements_of(replace(passage(first, second), matched=(second.id,)))
     assert [one.chunk.ordinal for one in found] == [0, 1, 1]
+
+
+TABBED = (
+    "Countries.\n\nName\tArea (km2)\tCapital\nBelgium\t30,689\tBrussels\nMalta\t316\t\n\nAfter it."
+)
+
+
+def test_a_row_with_tabs_is_shown_with_the_names_of_its_columns() -> None:
+    assert shown(TABBED) == [
+        "Countries.",
+        "Name: Belgium; Area (km2): 30,689; Capital: Brussels",
+        "Name: Malta; Area (km2): 316",
+        "After it.",
+    ]
+    found = statements_of(passage(chunk(0, 0, len(TABBED), document=TABBED)))
+    assert found[1].text == "Belgium\t30,689\tBrussels"
+
+
+def test_rows_with_tabs_that_no_header_names_stay_as_they_are() -> None:
+    assert shown("Ann\tCook\nBob\tBaker") == ["Ann Cook", "Bob Baker"]
+    assert shown("2023\t2024\n$1.5\t-3 %") == ["2023 2024", "$1.5 -3 %"]
+    assert shown("x\t1\ny\t2") == ["x 1", "y 2"]
+    assert shown("only\tone row") == ["only one row"]
+
+
+def test_a_row_with_tabs_of_another_width_stays_as_it_is() -> None:
+    assert shown("name\tsum\na\t1\nb\t2\tmore") == ["name: a; sum: 1", "b 2 more"]
+
+
+def test_the_columns_of_a_table_end_with_it() -> None:
+    assert shown("name\tsum\na\t1\n\nb\t2") == ["name: a; sum: 1", "b 2"]
+    assert shown("| k | v |\n|---|---|\n| a | 1 |\n\n| b | 2 |") == ["k: a; v: 1", "| b | 2 |"]
+    assert shown("name\tsum\na\t1\n| b | 2 |") == ["name: a; sum: 1", "name: b; sum: 2"]
+
+
+def test_the_rows_of_a_cut_table_with_tabs_take_the_columns_from_the_repeated_rows() -> None:
+    rows = "Alabama\t18,870\t859\n\t4\t5"
+    cut = replace(
+        chunk(0, 0, len(rows), document=rows),
+        preamble="\tPermits\nState\t2014\tOther",
+        kind="table",
+    )
+    assert [one.shown for one in statements_of(passage(cut))] == [
+        "State: Alabama; Permits 2014: 18,870; Other: 859",
+        "Permits 2014: 4; Other: 5",
+    ]
+    prose = replace(cut, preamble="def signature() -> None:")
+    assert statements_of(passage(prose))[0].shown == "Alabama 18,870 859"

@@ -458,7 +458,7 @@ def test_ask_as_json(base: Path) -> None:
     assert text == citation["text"] == "Keys are rotated every month."
     assert set(citation) == {
         "number", "relevance", "document", "title", "heading", "page", "line", "start", "end",
-        "text", "chunk_id",
+        "text", "chunk_id", "also_in", "also_in_count",
     }  # fmt: skip
 
 

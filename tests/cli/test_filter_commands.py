@@ -144,3 +144,32 @@ def test_a_path_pattern_that_matches_nothing_is_named(here: Path) -> None:
     assert "{file}" not in result.stderr
     assert run("index", "docs/keys.md", "--path-pattern", "{file}.md").stderr == ""
     assert run("index", "docs", "--path-pattern", "x/{y}", "--quiet").stderr == ""
+
+
+def test_status_says_how_each_source_was_indexed(labelled: Path) -> None:
+    run("index", "docs", "--include", "*.md", "--exclude", "sub/", "--max-mb", "2")
+    assert [line[16:] for line in run("status").stdout.splitlines()[4:6]] == [
+        "docs  --include *.md  --exclude sub/  --max-mb 2",
+        "more  --meta team=sales  --meta floor=3  --label hr  --path-pattern {year}/**",
+    ]
+    docs, more = json.loads(run("status", "--json").stdout)["indexed"]
+    assert docs == {
+        "path": str(labelled / "docs"),
+        "include": ["*.md"],
+        "exclude": ["sub/"],
+        "max_bytes": 2_000_000,
+        "metadata": {},
+        "labels": [],
+        "path_patterns": [],
+    }
+    assert more["metadata"] == {"team": "sales", "floor": 3}
+
+
+def test_an_answer_says_where_else_its_text_stands(labelled: Path) -> None:
+    del labelled
+    question = "asked to delete it and to tell the sender"
+    lines = run("ask", question).stdout.splitlines()
+    assert lines[-1].strip() == f"also in 1 place: {Path('more/2024/a.md')}:1 > Notice"
+    [cited] = json.loads(run("ask", question, "--json").stdout)["citations"]
+    assert cited["also_in_count"] == 1
+    assert Path(cited["also_in"][0]["document"]).name == "a.md"

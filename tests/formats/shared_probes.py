@@ -121,7 +121,7 @@ def is_at(document: Document, source: bytes, place: int, where: dict[str, Any]) 
         "page": lambda number: page == number,
         "slide": lambda number: page == number,
         "sheet": lambda name: name in path,
-        "heading": lambda heading: _is_under(path, heading),
+        "heading": lambda heading: is_under(path, heading),
         "time": lambda time: _cue_time(source, document.line(place) or 0) == time,
         "message": lambda number: len(_messages(document, place)) == number,
         "part": lambda part: part != "subject" or document.metadata["subject"] in path,
@@ -129,7 +129,7 @@ def is_at(document: Document, source: bytes, place: int, where: dict[str, Any]) 
     return all(checks[key](value) for key, value in where.items() if key in checks)
 
 
-def _is_under(path: list[str], heading: str) -> bool:
+def is_under(path: list[str], heading: str) -> bool:
     """Whether a path ends as a probe says: ``A > B``, or ``B (under A)``."""
     if under := re.fullmatch(r"(.+) \(under (.+)\)", heading):
         return path[-1] == under[1] and any(under[2] in one for one in path)

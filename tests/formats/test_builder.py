@@ -2,6 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.formats.builder import DocumentBuilder, one_line
+from localrag.text.sentences import sentence_spans
 
 
 def shown(builder: DocumentBuilder) -> list[str]:
@@ -68,6 +69,19 @@ def test_lines_of_the_source() -> None:
     document = builder.build("t", "text/x")
     lines = [document.line(document.text.index(text)) for text in ("| a", "| 1", "| 2", "x", "y")]
     assert lines == [1, 2, 5, 9, 9]
+
+
+def test_pages_are_parted_by_form_feeds() -> None:
+    builder = DocumentBuilder()
+    builder.paragraph("a", page=2)
+    builder.list_item("b", page=2)
+    builder.list_item("c", page=3)
+    builder.paragraph("d\fd", page=6)
+    builder.paragraph("e")
+    document = builder.build("t", "text/x")
+    assert document.text == "a\n\n- b\f\n- c\n\f\f\f\nd\nd\n\ne"
+    spans = sentence_spans(document.text)
+    assert [document.text[start:end] for start, end in spans] == ["a", "- b", "- c", "d\nd", "e"]
 
 
 def test_one_line() -> None:

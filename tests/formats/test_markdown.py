@@ -288,9 +288,9 @@ def test_lines_are_those_of_the_source(source: str) -> None:
     ids=lambda source: source[:8],
 )
 def test_hostile_sources_are_read_in_time(source: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()  # a busy machine takes longer, and no more work
     check_blocks(read(source))
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_block_of_records() -> None:

@@ -263,12 +263,25 @@ def test_content_decides_where_it_is_certain(data: bytes, uri: str, media_type: 
 
 def test_an_error_of_a_reader_costs_the_file_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
-        raise RecursionError("too deep")
+        raise RecursionError("too deep\n" + "x" * 9_999)
 
     monkeypatch.setattr(Format, "read", broken)
     with pytest.raises(ReadError, match="the Plain text reader failed") as caught:
         read_document(b"text", "a.txt")
     assert caught.value.reason == "damaged"
+    assert "RecursionError: too deep xx" in caught.value.detail
+    assert len(caught.value.detail) < 400
+
+
+def test_a_reader_that_runs_out_of_memory_is_no_damaged_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def hungry(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Format, "read", hungry)
+    with pytest.raises(MemoryError):
+        read_document(b"text", "a.txt")
 
 
 def test_every_format_says_what_it_keeps() -> None:

@@ -182,7 +182,7 @@ def test_running_headers_and_page_numbers_are_left_out() -> None:
         return page
 
     text = read(*map(page_number, range(4))).text
-    assert text == "\n\n".join(f"Only here: {letter}." for letter in "abcd")
+    assert text == "\n\f\n".join(f"Only here: {letter}." for letter in "abcd")
 
 
 def test_pages_of_one_line_keep_it() -> None:
@@ -270,7 +270,7 @@ def test_scans_are_read_by_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ocr, "is_installed", lambda: True)
     monkeypatch.setattr(ocr, "recognise", recognise)
     document = read(page_of("text"), picture)
-    assert document.text == "text\n\nText of the scan"
+    assert document.text == "text\n\f\nText of the scan"
     assert document.metadata["pages_recognised"] == [2]
 
 
@@ -278,6 +278,20 @@ def test_a_scan_of_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ocr, "is_installed", lambda: True)
     monkeypatch.setattr(ocr, "recognise", lambda *_args, **_named: [])
     assert reason_of(made(picture)) == "scanned"
+
+
+def test_a_page_that_cannot_be_recognised_keeps_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    def recognise(*_args: object, **_named: object) -> list[Segment]:
+        raise MemoryError
+
+    monkeypatch.setattr(ocr, "is_installed", lambda: True)
+    monkeypatch.setattr(ocr, "recognise", recognise)
+    monkeypatch.setattr(pdf, "text_objects", lambda _: 500)
+    document = read(page_of("few"), picture)
+    assert document.text == "few"
+    assert document.metadata["pages_unreadable"] == [1, 2]
+    with pytest.raises(ReadError, match=r"scanned: 1 of 1 pages .* the extra ocr recognised none"):
+        read_pdf(made(picture), "a.pdf")
 
 
 def test_blank_pages_are_no_scans() -> None:
@@ -298,7 +312,7 @@ def test_pages_that_cannot_be_loaded() -> None:
     data = made(page_of("first"), page_of("second"))
     broken = data.replace(b"/Count 2", b"/Count 3")
     document = read_pdf(broken, "a.pdf")
-    assert document.text == "first\n\nsecond"
+    assert document.text == "first\n\f\nsecond"
     assert document.metadata["pages_failed"] == [3]
 
 

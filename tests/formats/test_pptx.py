@@ -61,7 +61,7 @@ def test_slides_are_sections() -> None:
     document = read_document(saved(deck()), "x.pptx")
     assert document.media_type == PPTX
     assert document.text == (
-        "# Aims\n\n- one\n- two\n  - deeper\n\nNotes: Speak slowly\n\n# Slide 2\n\n"
+        "# Aims\n\n- one\n- two\n  - deeper\n\nNotes: Speak slowly\n\f\n# Slide 2\n\n"
         "| name | sum |\n| --- | --- |\n| a | 1 |"
     )
     assert [block.page for block in document.blocks] == [1, 1, 1, 1, 1, 2, 2]

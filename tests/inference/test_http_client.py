@@ -217,7 +217,7 @@ CLOSING = {"Connection": "close", "Transfer-Encoding": "identity"}
     [
         Reply(b" " * 500, trickle=0.02),
         Reply(b"1" * 500, trickle=0.02, headers=CLOSING),
-        Reply(OK.body, delay=3),
+        Reply(OK.body, delay=8),
     ],
 )
 def test_the_total_time_ends_an_answer_that_trickles_in(
@@ -227,7 +227,7 @@ def test_the_total_time_ends_an_answer_that_trickles_in(
     started = time.monotonic()
     error = error_of(ask, reply, patience=Patience(connect=1, read=5, total=0.3, attempts=9))
     assert "did not answer in time" in str(error)
-    assert time.monotonic() - started < 2.5
+    assert time.monotonic() - started < 4.5  # other limits would take 5 s and more
 
 
 def test_a_server_that_is_not_there_is_tried_again_and_named(

@@ -99,3 +99,18 @@ def test_long_texts_take_linear_time(piece: str) -> None:
     started = time.process_time()  # of this process: the machine may be busy
     sentence_spans(piece * (200_000 // len(piece)))
     assert time.process_time() - started < 5
+
+
+def test_a_row_with_tabs_is_one_sentence() -> None:
+    rows = ["First row. Yes.\tcell", "\tno\tname", "Third\trow"]
+    assert sentences("Prose before\n" + "\n".join(rows) + "\nand after.") == [
+        "Prose before",
+        "First row. Yes.\tcell",
+        "no\tname",
+        "Third\trow",
+        "and after.",
+    ]
+
+
+def test_a_tab_at_an_edge_makes_no_row() -> None:
+    assert sentences("\tindented line\t\ngoes on.") == ["indented line\t\ngoes on."]

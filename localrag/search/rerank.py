@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, log
 from typing import TYPE_CHECKING, Final
 
 from localrag.errors import RemoteError
-from localrag.records import FAILED, Candidate, RankedList
-from localrag.search.fuse import reciprocal_rank_fusion
+from localrag.records import FAILED, Candidate
 from localrag.store.chunks import fetch_chunks
 
 if TYPE_CHECKING:
@@ -20,10 +19,14 @@ if TYPE_CHECKING:
     from localrag.inference.protocols import Reranker
     from localrag.records import SearchState
 
-__all__ = ["VOTE", "Rerank"]
+__all__ = ["FUSED_WEIGHT", "Rerank", "evidence"]
 
-VOTE: Final = 0.5
-"""Weight of the cross-encoder's ranking beside the fused one: see models/training/evidence.py."""
+FUSED_WEIGHT: Final = 12.0
+"""Of the logarithm of the fused score beside the cross-encoder's log-odds, chosen by
+models/training/evidence.py. Of the best of both lists and the 30th of both it makes 4.6."""
+
+SUREST: Final = 1e-6
+"""Least distance of a probability from 0 and 1: a model that is sure has no infinite odds."""
 
 BATCH: Final = 6
 """Passages that are read between two looks at the clock: few enough to stop in time."""
@@ -31,19 +34,19 @@ BATCH: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Rerank:
-    """Let the cross-encoder read the best candidates against the original query, and vote.
+    """Let the cross-encoder read the best candidates against the original query, and order them.
 
-    The new order is the reciprocal rank fusion of the order it finds and the cross-encoder's: two
-    retrieval methods that agree on a chunk are evidence that a small cross-encoder should not be
-    able to discard. A survivor's score is the cross-encoder's probability, which therefore need not
-    fall from rank to rank.
+    What it reads is added to what retrieval found (see `evidence`): two methods that agree on a
+    chunk are evidence that a small cross-encoder should not be able to discard where it is unsure.
+    A survivor's score is the cross-encoder's probability alone, which therefore need not fall from
+    rank to rank.
     """
 
     connection: apsw.Connection
     reranker: Reranker
     top: int
     """Candidates that are read; the rest is let go."""
-    vote: float = VOTE
+    fused_weight: float = FUSED_WEIGHT
     budget: float | None = None
     """Seconds for reading, None for no limit. Candidates are read in fused order, at least one
     batch of them; those for which no time is left stay behind the ones that were read."""
@@ -66,8 +69,9 @@ class Rerank:
             return replace(state, survivors=state.survivors[: self.top], note=note)
         probabilities = dict(zip(ids, scores, strict=False))
         unread = ids[len(scores) :]
-        order = [*self._order(ids[: len(scores)], probabilities), *unread]
-        known = {one.chunk_id: one.score for one in state.survivors} | probabilities
+        fused = {one.chunk_id: one.score for one in state.survivors}
+        order = [*self._order(probabilities, fused), *unread]
+        known = fused | probabilities
         survivors = tuple(
             Candidate(id_, known[id_], rank) for rank, id_ in enumerate(order, start=1)
         )
@@ -98,13 +102,15 @@ class Rerank:
             return f"read {read} passages"
         return f"read {read} of {read + unread} passages in the {1000 * self.budget:.0f} ms allowed"
 
-    def _order(self, ids: list[int], probabilities: dict[int, float]) -> list[int]:
-        # Sorting is stable: among equals the cross-encoder has no say.
-        own = sorted(ids, key=lambda id_: -probabilities[id_])
-        lists = [_ranked("fused", ids, 1.0), _ranked("cross-encoder", own, self.vote)]
-        return [candidate.chunk_id for candidate in reciprocal_rank_fusion(lists)]
+    def _order(self, probabilities: dict[int, float], fused: dict[int, float]) -> list[int]:
+        # Sorting is stable: equals stay in the fused order.
+        return sorted(
+            probabilities,
+            key=lambda id_: -evidence(probabilities[id_], fused[id_], self.fused_weight),
+        )
 
 
-def _ranked(method: str, ids: list[int], weight: float) -> RankedList:
-    candidates = tuple(Candidate(id_, 0.0, rank) for rank, id_ in enumerate(ids, start=1))
-    return RankedList(method, "", candidates, weight)
+def evidence(probability: float, fused: float, fused_weight: float = FUSED_WEIGHT) -> float:
+    """Return log-odds of the cross-encoder plus the weighted logarithm of the fused score."""
+    sure = min(max(probability, SUREST), 1 - SUREST)
+    return log(sure / (1 - sure)) + fused_weight * log(fused)

@@ -610,6 +610,10 @@ class Status:
     """Fingerprint and chunk sizes kept in the file."""
     queries: int
     """Traces kept."""
+    vector_memory: int = 0
+    """Bytes of the vectors that this process holds in memory."""
+    vector_memory_open: int = 0
+    """Bytes that they take in a process that goes on searching; 0 where vec0 is asked instead."""
 
 
 ProgressCallback = Callable[[Progress], None]

@@ -160,7 +160,7 @@ def _nearest(
     # are broken outside.
     within = "" if allowed is None else "AND chunk_id IN (SELECT value FROM json_each(:ids))"
     rows = connection.execute(
-        f"WITH nearest AS MATERIALIZED ({select} {within}) "
+        f"WITH nearest AS MATERIALIZED ({select} {within}) "  # noqa: S608 - constants
         "SELECT distance, chunk_id FROM nearest ORDER BY distance, chunk_id LIMIT :k",
         {
             "vector": vector.astype(np.float32).tobytes(),

@@ -23,8 +23,10 @@ __all__ = ["Matrix", "build"]
 
 BITS_FROM: Final = 50_000
 """Rows from which bits choose whose bytes are looked at."""
-PIECE: Final = 16_384
-"""Rows that a thread takes at a time."""
+BYTES_PIECE: Final = 8_192
+"""Rows whose bytes a thread compares at a time: about a millisecond."""
+BITS_PIECE: Final = 131_072
+"""Rows whose bits it compares: as long."""
 PROBES: Final = 4
 """Rows per wanted one that tell how near the wanted ones are."""
 CENTRE_BLOCKS: Final = 16
@@ -87,7 +89,9 @@ class Matrix:
     def _likely(self, query: Query, k: int, mask: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Return the rows whose bits do not speak against their being among the `k` nearest."""
         different = np.empty(len(mask), np.uint16)
-        self._each(len(mask), lambda part: hamming(self.codes, query, different[part], part))
+        self._each(
+            len(mask), BITS_PIECE, lambda part: hamming(self.codes, query, different[part], part)
+        )
         farthest = 64 * len(query.words) + 1
         different[~mask] = farthest
         counts = np.cumsum(np.bincount(different, minlength=farthest + 1))
@@ -99,7 +103,7 @@ class Matrix:
             allowed = thresholds(self.codes, query, lowest, part)
             np.less_equal(different[part], allowed, out=near[part])
 
-        self._each(len(mask), compare)
+        self._each(len(mask), BITS_PIECE, compare)
         return np.flatnonzero(near & mask)
 
     def _possible(self, query: Query, k: int, rows: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -117,16 +121,16 @@ class Matrix:
         def compare(part: slice) -> None:
             similarities(self.codes, query, found[part], part if whole else rows[part])
 
-        self._each(len(rows), compare)
+        self._each(len(rows), BYTES_PIECE, compare)
         error = self.codes.error if whole else self.codes.error[rows]
         worst = found - error
         lowest = float(np.partition(worst, len(rows) - k)[len(rows) - k])
         found += error
         return lowest, found
 
-    def _each(self, rows: int, work: Callable[[slice], None]) -> None:
+    def _each(self, rows: int, piece: int, work: Callable[[slice], None]) -> None:
         """Do `work` on all rows, piece by piece, on all cores if that is worth it."""
-        pieces = [slice(first, min(first + PIECE, rows)) for first in range(0, rows, PIECE)]
+        pieces = [slice(first, min(first + piece, rows)) for first in range(0, rows, piece)]
         if len(pieces) == 1:
             work(pieces[0])
         else:

@@ -141,7 +141,8 @@ def test_equal_to_brute_force_at_every_share(
         wanted = allow(ids.tolist())
     vector = clustered(seed, 1)[0]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vector_matrix, "PIECE", 1_000)  # several threads
+        patch.setattr(vector_matrix, "BITS_PIECE", 1_000)  # several threads
+        patch.setattr(vector_matrix, "BYTES_PIECE", 1_000)
         # By bits it is a matter of luck, which these sizes and distances leave nothing to.
         patch.setattr(vector_matrix, "BITS_FROM", 1_000 if bits else 10**9)
         same_as_vec0(search, vector, k, wanted)

@@ -77,6 +77,12 @@ class Settings(BaseModel):
     """Most memory that a process which reads files may take, where the system can limit it."""
     retrieve_k: int = Field(default=50, ge=1, le=4_096)
     """Candidates of each retrieval method."""
+    vector_matrix_from: int = Field(default=5_000, ge=1)
+    """Chunks from which a process that searches more than once keeps the vectors in memory, in a
+    coded form that finds the nearest sooner."""
+    vector_memory_bytes: int = Field(default=1_000_000_000, ge=0)
+    """Most memory that they may take, about 450 bytes per chunk; a base that needs more is searched
+    on the disk."""
     rrf_k: int = Field(default=60, ge=1)
     """Constant of reciprocal rank fusion."""
     rerank_top: int = Field(default=30, ge=1, le=1_000)

@@ -53,6 +53,7 @@ from localrag.store.documents import (
 from localrag.store.settings import all_settings, get_setting, set_setting
 from localrag.store.status import read_status, verify
 from localrag.store.traces import fetch_trace, insert_trace, last_trace_id
+from localrag.store.vector_search import VectorSearch
 from localrag.store.vectors import create_vectors
 
 if TYPE_CHECKING:
@@ -144,6 +145,11 @@ class KnowledgeBase:
             )
             self._check_fingerprint()
             self.settings = self._stored_sizes(settings)
+            self.vectors = VectorSearch(
+                self.database,
+                matrix_from=settings.vector_matrix_from,
+                memory_bytes=settings.vector_memory_bytes,
+            )
             if not read_only:
                 self._prepare()
         except BaseException:
@@ -165,10 +171,11 @@ class KnowledgeBase:
         self.close()
 
     def close(self) -> None:
-        """Close the file and release the models' memory."""
+        """Close the file and release the memory of models and vectors."""
         if self._loading is not None:
             self._loading.join()  # what is loaded after closing would never be released
             self._loading = None
+        self.vectors.close()
         self.database.close()
         self.embedder.close()
         self.reranker.close()
@@ -516,7 +523,11 @@ class KnowledgeBase:
     def status(self) -> Status:
         """Return what the file holds."""
         with self.database.reading() as connection:
-            return read_status(connection, self.database.path)
+            return replace(
+                read_status(connection, self.database.path),
+                vector_memory=self.vectors.bytes,
+                vector_memory_open=self.vectors.bytes_needed(connection),
+            )
 
     def chunk_statistics(self) -> ChunkStatistics:
         """Return how large the chunks are, and what about them is worth a look."""
@@ -560,7 +571,12 @@ class KnowledgeBase:
             wanted = (self.embedder, plan.mode != "lexical"), (self.reranker, plan.rerank)
             self._loading = load_ahead(*(model for model, used in wanted if used))
         return search_stages(
-            self.database.connection, self.embedder, self.reranker, self.settings, plan
+            self.database.connection,
+            self.embedder,
+            self.reranker,
+            self.settings,
+            plan,
+            vectors=self.vectors,
         )
 
     def _run(self, plan: Plan, query: str, *last: Stage) -> tuple[SearchState, Trace]:

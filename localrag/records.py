@@ -648,6 +648,10 @@ class Status:
     """Traces kept."""
     indexed: tuple[Source, ...]
     """How each source was indexed, in the order of `sources`: the next sync repeats it."""
+    vector_memory: int = 0
+    """Bytes of the vectors that this process holds in memory."""
+    vector_memory_open: int = 0
+    """Bytes that they take in a process that goes on searching; 0 where vec0 is asked instead."""
 
 
 ProgressCallback = Callable[[Progress], None]

@@ -43,6 +43,9 @@ def print_status(found: Status, skipped: list[Skipped]) -> None:
         "size": f"{found.bytes / 1e6:,.1f} MB"
         + (f" ({found.bytes / found.chunks:,.0f} bytes per chunk)" if found.chunks else ""),
         "indexed from": f"\n{' ' * 16}".join(map(shown_source, found.indexed)) or "nothing yet",
+        "vectors": f"{found.vector_memory_open / 1e6:,.1f} MB in a process that stays open"
+        if found.vector_memory_open
+        else "searched on the disk",
         "chunking": f"{found.settings.get('chunking', 'structural')}, "
         f"context line {found.settings.get('context_line', 'full')}",
         "chunk size": f"{found.settings.get('chunk_tokens')} tokens, overlap "

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from localrag.inference.protocols import Embedder, Reranker
     from localrag.records import Filter, SearchState, Stage
     from localrag.store.copies import Grouping
+    from localrag.store.vector_search import VectorSearch
 
 __all__ = ["CopiesMode", "Mode", "Plan", "hits", "search_stages"]
 
@@ -66,14 +67,19 @@ class Plan:
             raise SettingsError("A budget is a number of seconds above 0. Leave it out for none.")
 
 
-def search_stages(
+def search_stages(  # noqa: PLR0913 - what a search is made of
     connection: apsw.Connection,
     embedder: Embedder,
     reranker: Reranker,
     settings: Settings,
     plan: Plan,
+    *,
+    vectors: VectorSearch | None = None,
 ) -> tuple[Stage, ...]:
-    """Return the stages of a search, first to last. A switched-off stage is simply not there."""
+    """Return the stages of a search, first to last. A switched-off stage is simply not there.
+
+    Without `vectors` vec0 finds the nearest chunks, whatever the base's size.
+    """
     stages: list[Stage] = [PassThrough()]
     if plan.filter is not None:
         stages.append(Restrict(connection, plan.filter))
@@ -82,7 +88,7 @@ def search_stages(
     if plan.mode != "vector":
         stages.append(Lexical(connection, k, slots))
     if plan.mode != "lexical":
-        stages.append(Vector(connection, embedder, k, slots))
+        stages.append(Vector(connection, embedder, k, slots, vectors))
     if slots is not None:
         stages.append(Collapse(connection, slots))
     stages.append(Fuse(settings.rrf_k))

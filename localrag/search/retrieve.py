@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from localrag.inference.protocols import Embedder
     from localrag.records import Allowed, Candidate, SearchState
     from localrag.search.copies import Search, Slots
+    from localrag.store.vector_search import VectorSearch
     from localrag.text.analysis import QueryTerm
 
 __all__ = ["Lexical", "Vector", "prune_frequent"]
@@ -115,24 +116,35 @@ class Vector:
     k: int
     slots: Slots | None = None
     """Where given, copies of one text are one candidate."""
+    index: VectorSearch | None = None
+    """Where given, it decides how the nearest are found; otherwise vec0 finds them."""
     name: str = "2b. vector"
 
     def __call__(self, state: SearchState) -> SearchState:
         """Add one ranked list per query; without its remote model, see that words were searched."""
+        plans: list[str] = []
         try:
-            return with_lists(state, [self.search(query, state.allowed) for query in state.queries])
+            lists = [self.search(query, state.allowed, plans) for query in state.queries]
+            return replace(with_lists(state, lists), note="; ".join(dict.fromkeys(plans)))
         except RemoteError as error:
             words = state if state.lists else Lexical(self.connection, self.k)(state)
             return replace(words, note=f"{FAILED}{error} Searched by words only.")
 
-    def search(self, query: str, allowed: Allowed | None = None) -> RankedList:
-        """Return the nearest allowed chunks for one query."""
+    def search(
+        self, query: str, allowed: Allowed | None = None, plans: list[str] | None = None
+    ) -> RankedList:
+        """Return the nearest allowed chunks for one query; note in `plans` how they were found."""
         if allowed is not None and not allowed.chunks:
             return RankedList("vector", query, ())  # no reason to load a model
         vector = self.embedder.embed_query(query)
         require_dimensions(self.connection, len(vector))
 
         def nearest(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
-            return search_vectors(self.connection, vector, k, allowed)
+            if self.index is None:
+                return search_vectors(self.connection, vector, k, allowed)
+            found = self.index.search(self.connection, vector, k, allowed)
+            if plans is not None:
+                plans.append(found.plan)
+            return found.candidates
 
         return RankedList("vector", query, filled(self.slots, nearest, self.k, allowed))

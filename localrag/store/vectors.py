@@ -24,6 +24,7 @@ __all__ = [
     "create_vectors",
     "delete_vectors",
     "insert_vectors",
+    "ranked",
     "require_dimensions",
     "require_unit",
     "search_vectors",
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 MAX_K: Final = 4_096
-"""vec0 refuses a larger k."""
+"""vec0 refuses a larger k: then its rows are compared one by one."""
 
 
 def create_vectors(connection: apsw.Connection, dimensions: int) -> None:
@@ -125,22 +126,53 @@ def search_vectors(
     k: int,
     allowed: Allowed | None = None,
 ) -> tuple[Candidate, ...]:
-    """Return the `k` nearest allowed chunks to a unit vector, exactly; the score is the cosine."""
+    """Return the `k` nearest allowed chunks to a unit vector, exactly; the score is the cosine.
+
+    Of chunks at the same distance the lower id is first.
+    """
+    if k < MAX_K:
+        found = _nearest(connection, vector, k + 1, allowed, NEAREST)
+        # Of several at the same distance vec0 keeps any: what is cut off must be farther.
+        if len(found) <= k or found[k - 1][0] < found[k][0]:
+            return ranked(found[:k])
+    return ranked(_nearest(connection, vector, k, allowed, EVERY))
+
+
+NEAREST: Final = (
+    "SELECT distance, chunk_id FROM chunk_vectors WHERE embedding MATCH :vector AND k = :k"
+)
+EVERY: Final = (
+    "SELECT vec_distance_cosine(embedding, :vector) AS distance, chunk_id "
+    "FROM chunk_vectors WHERE TRUE"
+)
+
+
+def _nearest(
+    connection: apsw.Connection,
+    vector: NDArray[np.float32],
+    k: int,
+    allowed: Allowed | None,
+    select: str,
+) -> list[tuple[float, int]]:
+    """Return distances and ids of the nearest allowed chunks, of equals the lower id first."""
     # vec0 looks at the listed rows only. A condition outside, or a join, would leave out what it
     # found: fewer than k, or nothing. It refuses to order by more than the distance, so that ties
     # are broken outside.
     within = "" if allowed is None else "AND chunk_id IN (SELECT value FROM json_each(:ids))"
     rows = connection.execute(
-        "WITH nearest AS MATERIALIZED (SELECT chunk_id, distance FROM chunk_vectors "  # noqa: S608 - a constant
-        f"WHERE embedding MATCH :vector AND k = :k {within}) "
-        "SELECT chunk_id, distance FROM nearest ORDER BY distance, chunk_id",
+        f"WITH nearest AS MATERIALIZED ({select} {within}) "  # noqa: S608 - constants
+        "SELECT distance, chunk_id FROM nearest ORDER BY distance, chunk_id LIMIT :k",
         {
             "vector": vector.astype(np.float32).tobytes(),
-            "k": min(k, MAX_K),
+            "k": k,
             "ids": allowed.ids if allowed else None,
         },
     )
+    return [(float(str(distance)), int(str(id_))) for distance, id_ in rows]
+
+
+def ranked(found: Iterable[tuple[float, int]]) -> tuple[Candidate, ...]:
+    """Return cosine distances and chunk ids, nearest first, as candidates."""
     return tuple(
-        Candidate(int(id_), 1.0 - float(distance), rank)
-        for rank, (id_, distance) in enumerate(rows, start=1)
+        Candidate(id_, 1.0 - distance, rank) for rank, (distance, id_) in enumerate(found, start=1)
     )

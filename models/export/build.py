@@ -12,7 +12,8 @@ from pathlib import Path
 
 from models.export.cards import write_cards
 from models.export.compiled_tokenizer import compile_tokenizer
-from models.export.family import COMPILED_TOKENIZER, TOKENIZER, write_family
+from models.export.family import write_family
+from models.export.names import COMPILED_TOKENIZER, TOKENIZER
 from models.export.source import default_path, read_source
 
 FAMILY = Path(__file__).resolve().parent.parent / "multilingual-e5-small"

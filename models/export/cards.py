@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
-from models.export.family import BI_ENCODER, COMPILED_TOKENIZER, CROSS_ENCODER, TABLE, TOKENIZER
+from models.export.names import BI_ENCODER, COMPILED_TOKENIZER, CROSS_ENCODER, TABLE, TOKENIZER
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnxruntime
 
-from models.export.family import BI_ENCODER, CROSS_ENCODER, write_family
+from models.export.family import write_family
+from models.export.names import BI_ENCODER, CROSS_ENCODER
 from models.export.source import default_path, read_source
 
 if TYPE_CHECKING:

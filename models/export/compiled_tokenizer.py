@@ -21,7 +21,7 @@ from tokenizers import Regex, normalizers
 
 from localrag.inference.unigram import ALIGNMENT, MAGIC, SCORE_UNIT
 from models.export.double_array import double_array
-from models.export.family import COMPILED_TOKENIZER, TOKENIZER
+from models.export.names import COMPILED_TOKENIZER, TOKENIZER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

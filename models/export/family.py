@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import onnx
 
 from models.export.graph import Graph, add_bi_encoder, add_cross_encoder
+from models.export.names import BI_ENCODER, CROSS_ENCODER, TABLE, TOKENIZER
 from models.export.tokenizer_file import write_tokenizer
 from models.export.weights import bi_encoder_weights, cross_encoder_weights
 
@@ -16,19 +17,8 @@ if TYPE_CHECKING:
     from models.export.matrices import Precision
     from models.export.source import Source
 
-__all__ = [
-    "BI_ENCODER",
-    "COMPILED_TOKENIZER",
-    "CROSS_ENCODER",
-    "TABLE",
-    "TOKENIZER",
-    "write_family",
-    "write_model",
-]
+__all__ = ["write_family", "write_model"]
 
-TOKENIZER, COMPILED_TOKENIZER = "tokenizer.json", "tokenizer.bin"
-TABLE = "word-embeddings.bin"
-BI_ENCODER, CROSS_ENCODER = "bi-encoder.onnx", "cross-encoder.onnx"
 PAGE = 4096
 """Tensors start at a multiple of this, so that they can be mapped into memory."""
 

@@ -22,8 +22,9 @@ import numpy as np
 import onnxruntime
 
 from models.export.compare import rank_correlation, run_logits, run_vectors
-from models.export.family import BI_ENCODER, CROSS_ENCODER, write_family
+from models.export.family import write_family
 from models.export.matrices import Precision
+from models.export.names import BI_ENCODER, CROSS_ENCODER
 from models.export.source import default_path, read_source
 
 GOLDEN = Path(__file__).resolve().parents[2] / "tests" / "models" / "golden" / "golden.json"

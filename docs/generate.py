@@ -1,4 +1,4 @@
-"""Writes those parts of the pages in docs/ that the code already says, so that they cannot drift.
+"""Writes those parts of the documentation that the code already says, so that they cannot drift.
 
 Run by ``make docs``; ``tests/test_docs.py`` fails when a page is stale. Pages are written by hand,
 except between two comments::
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from localrag.inference.catalogue import CatalogueEntry
 
 DOCS = Path(__file__).parent
+RETRIEVAL = DOCS.parent / "benchmarks" / "results" / "retrieval.json"
+"""Made by ``python benchmarks/retrieval.py ... --json``."""
 REGION = re.compile(r"(?<=<!-- generated: )(\w+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
@@ -317,6 +319,29 @@ def shown(default: object) -> str:
     return "" if default in {None, "", ()} else f"`{json.dumps(default)}`"
 
 
+def quality() -> str:
+    """Return what reranking changes, from the last run of the benchmark that was kept."""
+    rows = json.loads(RETRIEVAL.read_text(encoding="utf-8"))
+    by_stage: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
+    for row in rows:
+        by_stage.setdefault((row["set"], row["split"]), {})[row["stage"]] = row
+    head = (
+        *("set", "questions", "nDCG@10 fused", "reranked", "hit@1 fused", "reranked"),
+        *("ms to fuse", "ms to rerank"),
+    )
+    lines = (
+        (
+            " ".join(filter(None, name)),
+            f"{stages['fused']['questions']:,}",
+            *(f"{stages[stage]['ndcg@10']:.3f}" for stage in ("fused", "reranked")),
+            *(f"{stages[stage]['hit@1']:.3f}" for stage in ("fused", "reranked")),
+            *(f"{stages[stage]['ms_per_query']:,.0f}" for stage in ("fused", "reranked")),
+        )
+        for name, stages in by_stage.items()
+    )
+    return table(head, lines)
+
+
 def cards() -> Iterator[ModelCard]:
     """Yield the cards of the models that ship."""
     for kind in ("bi-encoder", "cross-encoder"):
@@ -338,6 +363,7 @@ REGIONS: dict[str, Callable[[], str]] = {
     "known_models": known_models,
     "card_fields": card_fields,
     "model_files": model_files,
+    "quality": quality,
 }
 
 
@@ -346,14 +372,20 @@ def renewed(page: str) -> str:
     return REGION.sub(lambda found: f"{found[1]}{found[2]}\n{REGIONS[found[1]]()}\n\n", page)
 
 
+def pages() -> list[Path]:
+    """Return the pages that may have generated parts."""
+    models = DOCS.parent / "models" / "README.md"
+    return [*sorted(DOCS.glob("*.md")), *([models] if models.exists() else [])]
+
+
 def main() -> None:
     """Write every page anew that has become stale."""
-    for path in sorted(DOCS.glob("*.md")):
+    for path in pages():
         old = path.read_text(encoding="utf-8")
         new = renewed(old)
         if new != old:
             path.write_text(new, encoding="utf-8")
-            print(f"wrote docs/{path.name}")
+            print(f"wrote {path.relative_to(DOCS.parent)}")
 
 
 if __name__ == "__main__":

@@ -97,7 +97,9 @@ def test_all_that_the_catalogue_knows_of_a_model() -> None:
     assert "sigmoid of the model's own score" in text
     assert "normalize" not in text
     assert parsed("models", "show", "ms-marco-MiniLM-L12-v2")["path"] is None
-    assert "scale 0.9184" in run("models", "show", "localrag-cross-encoder-6l").stdout
+    calibration = parsed("models", "show", "localrag-cross-encoder-6l")["card"]["calibration"]
+    shown = run("models", "show", "localrag-cross-encoder-6l").stdout
+    assert f"scale {calibration['scale']}" in shown
 
 
 def test_a_name_of_no_model() -> None:

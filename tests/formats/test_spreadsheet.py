@@ -42,7 +42,7 @@ def test_sheets_are_sections() -> None:
     document = read_document(saved(workbook), "book.xlsx")
     assert document.media_type == XLSX
     assert document.text == (
-        "# Costs\n\n| name | sum |\n| --- | --- |\n| a | 1 |\n\n# Notes\n\nA remark"
+        "# Costs\n\n| name | sum |\n| --- | --- |\n| a | 1 |\n\f\n# Notes\n\nA remark"
     )
     assert [block.page for block in document.blocks] == [1, 1, 2, 2]
     assert document.blocks[1].header_rows == 2

@@ -86,6 +86,8 @@ reembed_file(base, FakeEmbedder(32))
 
 
 SLOW = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 import sys, time
 from localrag import knowledge_base
 from localrag.inference.fake import FakeEmbedder, FakeReranker

@@ -118,7 +118,9 @@ def test_what_was_not_indexed_cannot_be_watched(kb: KnowledgeBase) -> None:
 
 
 FOLLOW = """
+import signal
 import sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 sys.path.insert(0, sys.argv[1])
 from localrag import knowledge_base
 from localrag.inference.fake import FakeEmbedder, FakeReranker
@@ -152,7 +154,10 @@ def test_on_the_command_line_ctrl_c_ends_it_cleanly(tmp_path: Path, options: lis
         second = run.stdout.readline()
         assert second == "1 added, 1 unchanged\n" if not options else "b.md" in second
         run.send_signal(signal.SIGINT)
-        _, errors = run.communicate(timeout=30)
+        try:
+            _, errors = run.communicate(timeout=30)
+        finally:
+            run.kill()  # or leaving the block would wait for it
     assert run.returncode == 0
     assert errors == "Stopped watching. What was indexed is kept.\n"
     assert sorted(path.name for path in folder.iterdir()) == ["a.md", "b.md", "base.db"]

@@ -79,11 +79,11 @@ def test_a_stale_page_is_written_anew(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     page = "By hand.\n\n<!-- generated: settings -->\nold\n<!-- end -->\n\nBy hand too.\n"
-    write_files(tmp_path, {"stale.md": page, "plain.md": "By hand.\n"})
-    monkeypatch.setattr(generate, "DOCS", tmp_path)
+    docs = write_files(tmp_path / "docs", {"stale.md": page, "plain.md": "By hand.\n"})
+    monkeypatch.setattr(generate, "DOCS", docs)
     generate.main()
     assert capsys.readouterr().out == "wrote docs/stale.md\n"
-    written = (tmp_path / "stale.md").read_text(encoding="utf-8")
+    written = (docs / "stale.md").read_text(encoding="utf-8")
     assert written == page.replace("\nold\n", f"\n\n{generate.settings()}\n\n")
 
 

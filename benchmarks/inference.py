@@ -27,7 +27,8 @@ from localrag.inference.load import load_embedder, load_reranker
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from models.export.family import BI_ENCODER, CROSS_ENCODER, write_family
+from models.export.family import write_family
+from models.export.names import BI_ENCODER, CROSS_ENCODER
 from models.export.source import default_path, read_source
 
 if TYPE_CHECKING:

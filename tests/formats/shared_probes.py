@@ -21,6 +21,22 @@ CANDIDATES = [folder / "files" for folder in (ROOT / "shared", ROOT.parent / "sh
 FILES = next((folder for folder in CANDIDATES if folder.is_dir()), None)
 """The shared files, or None where they are not beside the checkout."""
 
+NO_DOCUMENT = {
+    "edge/empty.txt": "empty",
+    "edge/whitespace-only.md": "empty",
+    "edge/bom-only.txt": "empty",
+    "edge/front-matter-only.md": "empty",
+    "edge/binary-junk.md": "binary",
+    "edge/png-called.txt": "unsupported",
+    "data/xxe-external-entity.xml": "empty",
+    "pdf/needs-user-password.pdf": "encrypted",
+    "pdf/scanned-no-text-layer.pdf": "scanned",
+    "pdf/zero-bytes.pdf": "empty",
+    "docx/truncated-zip.docx": "damaged",
+    "xlsx/encrypted.xlsx": "encrypted",
+}
+"""Files that hold no document, and the reason that the ledger must give."""
+
 
 @dataclass(frozen=True)
 class Row:

@@ -6,7 +6,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from shared_probes import FILES, Row, is_at, manifest, positions, unpacked_edge
+from shared_probes import FILES, NO_DOCUMENT, Row, is_at, manifest, positions, unpacked_edge
 
 from localrag.errors import ReadError
 from localrag.formats import ocr
@@ -16,22 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from localrag.records import Document
-
-NO_DOCUMENT = {
-    "edge/empty.txt": "empty",
-    "edge/whitespace-only.md": "empty",
-    "edge/bom-only.txt": "empty",
-    "edge/front-matter-only.md": "empty",
-    "edge/binary-junk.md": "binary",
-    "edge/png-called.txt": "unsupported",
-    "data/xxe-external-entity.xml": "empty",
-    "pdf/needs-user-password.pdf": "encrypted",
-    "pdf/scanned-no-text-layer.pdf": "scanned",
-    "pdf/zero-bytes.pdf": "empty",
-    "docx/truncated-zip.docx": "damaged",
-    "xlsx/encrypted.xlsx": "encrypted",
-}
-"""Files that hold no document, and the reason that the ledger must give."""
 
 
 def cases() -> list[Any]:

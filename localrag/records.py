@@ -16,6 +16,7 @@ __all__ = [
     "FAILED",
     "PAGE_BREAK",
     "Allowed",
+    "Alternative",
     "Answer",
     "Block",
     "BlockKind",
@@ -26,6 +27,7 @@ __all__ = [
     "Copies",
     "Document",
     "Filter",
+    "GlossaryEntry",
     "Hit",
     "Metadata",
     "Moved",
@@ -264,6 +266,31 @@ class RankedList:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternative:
+    """What retrieval looks for besides words of the query."""
+
+    word: str
+    """The words as the user typed them."""
+    text: str
+    """What may stand in a document in their place."""
+    source: Literal["glossary", "spelling"]
+
+
+@dataclass(frozen=True, slots=True)
+class GlossaryEntry:
+    """An abbreviation with one of the terms that it stands for."""
+
+    short: str
+    long: str
+    documents: int
+    """How many documents explain it so."""
+    source: Literal["found", "user"]
+    """Whether it was found in documents only, or added by the user."""
+    active: bool = True
+    """Whether searches use it: the user can switch it off."""
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A span of one document: a matched chunk with its neighbours, merged where they touch."""
 
@@ -319,6 +346,8 @@ class Allowed:
     """Their chunks."""
     ids: str
     """The ids of the chunks, ascending, as a JSON list: how SQLite takes a set as one value."""
+    document_ids: str = "[]"
+    """The ids of the documents, likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,6 +527,8 @@ class SearchState:
     """The words the user typed: ranking and answering use nothing else."""
     queries: tuple[str, ...] = ()
     """What retrieval uses: stage 1 sets it."""
+    alternatives: tuple[Alternative, ...] = ()
+    """What else retrieval by words may find, with less weight: stage 1 sets it."""
     allowed: Allowed | None = None
     """What retrieval may find: the filter sets it; None for every chunk."""
     lists: tuple[RankedList, ...] = ()

@@ -15,7 +15,7 @@ from localrag.search.pages import page_of
 from localrag.search.rerank import Rerank
 from localrag.search.restrict import Restrict
 from localrag.search.retrieve import Lexical, Vector
-from localrag.search.transform import PassThrough
+from localrag.search.transform import Transform
 from localrag.search.window import Window
 
 if TYPE_CHECKING:
@@ -80,9 +80,11 @@ def search_stages(  # noqa: PLR0913 - what a search is made of
 
     Without `vectors` vec0 finds the nearest chunks, whatever the base's size.
     """
-    stages: list[Stage] = [PassThrough()]
+    stages: list[Stage] = []
     if plan.filter is not None:
+        # First, so that stage 1 reveals nothing of documents that may not be searched.
         stages.append(Restrict(connection, plan.filter))
+    stages.append(Transform(connection, glossary=settings.glossary, spelling=settings.spelling))
     k = max(settings.retrieve_k, plan.limit)
     slots = None if plan.copies == "apart" else slots_for(connection, GROUPINGS[plan.copies])
     if plan.mode != "vector":

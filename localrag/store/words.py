@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from localrag.records import Allowed
 
-__all__ = ["delete_words", "document_frequencies", "insert_words", "search_words"]
+__all__ = ["chunk_with_term", "delete_words", "document_frequencies", "insert_words", "search_words"]
 
 
 def insert_words(
@@ -43,6 +43,19 @@ def document_frequencies(connection: apsw.Connection, terms: Iterable[str]) -> d
         (json.dumps(list(terms)),),
     )
     return {str(term): int(count) for term, count in rows}
+
+
+def chunk_with_term(
+    connection: apsw.Connection, term: str, allowed: Allowed | None = None
+) -> str:
+    """Return context and text of an allowed chunk that holds a word of the index; empty if none."""
+    within = "" if allowed is None else "AND +rowid IN (SELECT value FROM json_each(:ids)) "
+    found = connection.execute(
+        "SELECT context || char(10) || preamble || char(10) || text FROM chunks WHERE id = ("  # noqa: S608 - a constant
+        f"SELECT rowid FROM chunk_words WHERE chunk_words MATCH :term {within}LIMIT 1)",
+        {"term": f'"{term}"', "ids": allowed.ids if allowed else None},
+    ).get
+    return str(found or "")
 
 
 def search_words(

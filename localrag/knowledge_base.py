@@ -30,6 +30,7 @@ from localrag.inference.load import (
 )
 from localrag.ingest.discover import Root, path_of, uri_of
 from localrag.ingest.fingerprint import fingerprint_of, model_name, require_fingerprint
+from localrag.ingest.glossary import Glossary
 from localrag.ingest.memory import add_document
 from localrag.ingest.patterns import Wanted
 from localrag.ingest.pipeline import own_files, sync
@@ -519,6 +520,11 @@ class KnowledgeBase:
         """Return the sources that could not be indexed, with the reasons."""
         with self.database.reading() as connection:
             return list_skipped(connection)
+
+    @property
+    def glossary(self) -> Glossary:
+        """What abbreviations stand for, as searches use it: see it, add to it, take out of it."""
+        return Glossary(self.database)
 
     def status(self) -> Status:
         """Return what the file holds."""

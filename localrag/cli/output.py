@@ -183,7 +183,7 @@ def print_filter_note(trace: Trace) -> None:
             click.echo(f"The filter let through: {plain(stage.note)}", err=True)
 
 
-FILTER_STAGE = "1b. filter"
+FILTER_STAGE = "0. filter"
 
 
 def print_trace(trace: Trace, chunks: Mapping[int, StoredChunk], lines: int | None) -> None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from report import print_json, print_table, progress
 from set_index import CachedEmbedder, open_set, passage_ids
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 CACHE = Path(__file__).parent / ".cache"
 COLUMNS = ("set", "split", "exchanged", "questions", "mode", "glossary", "recall@5", "recall@20")
 MORE_COLUMNS = ("mrr@10", "ndcg@10")
-MODES = ("lexical", "hybrid")
+MODES: tuple[Literal["lexical", "hybrid"], ...] = ("lexical", "hybrid")
 LONG_TO_SHORT = "long -> short"
 SHORT_TO_LONG = "short -> long"
 
@@ -141,11 +141,15 @@ def exchange(
 
 
 def rank(
-    base: localrag.KnowledgeBase, texts: dict[str, str], mode: str, *, glossary: bool
+    base: localrag.KnowledgeBase,
+    texts: dict[str, str],
+    mode: Literal["lexical", "hybrid"],
+    *,
+    glossary: bool,
 ) -> dict[str, list[str]]:
     """Return the ranking of passages for every question."""
     settings = base.settings.model_copy(update={"glossary": glossary, "spelling": False})
-    plan = Plan(mode="lexical" if mode == "lexical" else "hybrid", rerank=False)
+    plan = Plan(mode=mode, rerank=False)
     stages = [
         stage
         for stage in search_stages(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from localrag.errors import SettingsError
 from localrag.store.glossary import add_entry, list_entries, switch_off
+from localrag.text.arguments import legal_text
 from localrag.text.folding import fold
 from localrag.text.phrases import short_key
 
@@ -31,11 +32,12 @@ class Glossary:
         """
         with self._database.reading() as connection:
             found = list_entries(connection)
-        wanted = fold(_legal(term or ""))
+        wanted = fold(legal_text(term or ""))
         return [
             entry
             for entry in found
-            if (all_ or entry.active) and (wanted in fold(entry.short) or wanted in fold(entry.long))
+            if (all_ or entry.active)
+            and (wanted in fold(entry.short) or wanted in fold(entry.long))
         ]
 
     def add(self, short: str, long: str) -> None:
@@ -45,12 +47,11 @@ class Glossary:
             SettingsError: one of the two has no word, or both are the same.
             ReadOnlyError: the file is open read-only.
         """
-        short, long = (" ".join(_legal(text).split()) for text in (short, long))
+        short, long = (" ".join(legal_text(text).split()) for text in (short, long))
         if not short_key(short) or not short_key(long) or short_key(short) == short_key(long):
             raise SettingsError(
-                f"An entry of the glossary is an abbreviation and other words that it stands for; "
-                f'{short!r} and {long!r} are not. Give both: localrag glossary add CRF "conditional '
-                'random field"'
+                f"{short!r} and {long!r} are no abbreviation and what it stands for. Give both: "
+                'localrag glossary add CRF "conditional random field"'
             )
         with self._database.atomic() as connection:
             add_entry(connection, short, long)
@@ -68,9 +69,6 @@ class Glossary:
             ReadOnlyError: the file is open read-only.
         """
         with self._database.atomic() as connection:
-            return switch_off(connection, _legal(short), None if long is None else _legal(long))
-
-
-def _legal(text: str) -> str:
-    """Return a text without halves of surrogate pairs, which a command line may hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+            return switch_off(
+                connection, legal_text(short), None if long is None else legal_text(long)
+            )

@@ -106,7 +106,7 @@ class SearchState:
     queries: tuple[str, ...] = ()
     """What retrieval uses: stage 1 sets it."""
     alternatives: tuple[Alternative, ...] = ()
-    """What else documents may call words of the query: stage 1 sets it."""
+    """What documents may have in place of words of the query: stage 1 sets it."""
     allowed: Allowed | None = None
     """What retrieval may find: the filter sets it; None for every chunk."""
     lists: tuple[RankedList, ...] = ()

@@ -1,4 +1,5 @@
-"""What the glossary offers for a query: long forms of its abbreviations, and short ones of terms."""
+# ruff: noqa: RUF001 - characters of many scripts are the subject
+"""What the glossary offers for a query: long forms of abbreviations, short forms of terms."""
 
 from __future__ import annotations
 
@@ -87,7 +88,7 @@ def _spans(text: str, words: Sequence[Unit]) -> list[Sequence[Unit]]:
     return runs
 
 
-_BREAKS: Final = frozenset(",.;:!?。、！？()[]\"\n")
+_BREAKS: Final = frozenset(',.;:!?。、！？()[]"\n')
 
 
 def _written(text: str, span: Sequence[Unit]) -> str:

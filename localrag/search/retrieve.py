@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from localrag.errors import RemoteError
 from localrag.records import FAILED, RankedList
-from localrag.search.fuse import reciprocal_rank_fusion
 from localrag.store.chunks import count_chunks
 from localrag.store.vectors import require_dimensions, search_vectors
 from localrag.store.words import document_frequencies, search_words
 from localrag.text.analysis import analyse_query
 from localrag.text.match import match_expression
-from localrag.text.phrases import phrase_expression
+from localrag.text.phrases import instead_expression
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,45 +52,36 @@ class Lexical:
     name: str = "2a. bm25"
 
     def __call__(self, state: SearchState) -> SearchState:
-        """Add one ranked list per query, and one that its alternatives may match as well."""
-        lists = [self.search(query, state.allowed) for query in state.queries]
-        if not state.alternatives:
-            return with_lists(state, lists)
-        lists.append(self.search_also(state.query, state.alternatives, state.allowed))
-        return replace(with_lists(state, lists), survivors=reciprocal_rank_fusion(lists))
+        """Add one ranked list per query."""
+        lists = [self.search(query, state.allowed, state.alternatives) for query in state.queries]
+        return with_lists(state, lists)
 
-    def search(self, query: str, allowed: Allowed | None = None) -> RankedList:
-        """Return the best allowed chunks for one query; an empty list when it has no words."""
+    def search(
+        self,
+        query: str,
+        allowed: Allowed | None = None,
+        alternatives: Sequence[Alternative] = (),
+    ) -> RankedList:
+        """Return the best allowed chunks for one query; an empty list when it has no words.
+
+        An alternative counts in chunks that lack the words it stands for: what explains an
+        abbreviation holds both, and would win everywhere if both counted.
+        """
+        instead = instead_expression((one.word, one.text) for one in alternatives)
         terms = analyse_query(query)
         frequencies = document_frequencies(self.connection, [term.term for term in terms])
         kept = prune_frequent(terms, frequencies, count_chunks(self.connection))
-        found = self.matches(kept, allowed)
+        found = self.matches(kept, allowed, instead)
         if allowed is not None and len(found) < self.k:
             # A word of most chunks may be the only one of the query that the allowed ones have.
-            found = self.matches(known_terms(terms, frequencies), allowed)
+            found = self.matches(known_terms(terms, frequencies), allowed, instead)
         return RankedList("bm25", query, found)
 
-    def search_also(
-        self, query: str, alternatives: Sequence[Alternative], allowed: Allowed | None = None
-    ) -> RankedList:
-        """Return the best allowed chunks for words of the query or for its alternatives."""
-        terms = analyse_query(query)
-        frequencies = document_frequencies(self.connection, [term.term for term in terms])
-        kept = prune_frequent(terms, frequencies, count_chunks(self.connection))
-        phrases = [phrase_expression(alternative.text) for alternative in alternatives]
-        parts = [match_expression(kept), *(f"({phrase})" for phrase in phrases if phrase)]
-        expression = " OR ".join(part for part in parts if part)
-
-        def best(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
-            return search_words(self.connection, expression, k, allowed)
-
-        found = filled(self.slots, best, self.k, allowed)
-        shown = " | ".join((query, *(alternative.text for alternative in alternatives)))
-        return RankedList("bm25", shown, found, ALTERNATIVES_WEIGHT)
-
-    def matches(self, terms: list[QueryTerm], allowed: Allowed | None) -> tuple[Candidate, ...]:
-        """Return the best allowed chunks that hold any of the terms."""
-        expression = match_expression(terms)
+    def matches(
+        self, terms: list[QueryTerm], allowed: Allowed | None, instead: str = ""
+    ) -> tuple[Candidate, ...]:
+        """Return the best allowed chunks that hold any of the terms, or what stands for them."""
+        expression = " OR ".join(part for part in (match_expression(terms), instead) if part)
 
         def best(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
             return search_words(self.connection, expression, k, allowed)
@@ -123,8 +113,6 @@ def prune_frequent(
     return [term for term in known if frequencies[term.term] <= rarest * FREQUENT_SPREAD]
 
 
-ALTERNATIVES_WEIGHT = 0.5
-"""Of the list that alternatives may match as well, beside 1 of the list of the query alone."""
 FREQUENT_SHARE = 0.3
 """A term in more than this share of the chunks is dropped."""
 FREQUENT_MINIMUM = 50

@@ -1,11 +1,13 @@
 """Stage 1: what retrieval looks for.
 
-The query itself always, unchanged. Besides it, with less weight, what documents may call the same:
+The query itself always, unchanged. In documents that lack some of its words, what they may call the
+same:
 
 1. the glossary: long forms of its abbreviations, and abbreviations of its terms;
 2. spelling: for a word that no document has, the nearest words that some have.
 
-What is in quotation marks was meant as it stands and has no alternatives. Ranking and answering use
+Only retrieval by words takes these (docs/decisions.md): in vectors they did harm. What is in
+quotation marks was meant as it stands and has no alternatives. Ranking and answering use
 the words the user typed. Whatever goes wrong here, the query is searched as it is.
 """
 
@@ -57,7 +59,7 @@ class Transform:
         try:
             found = self.alternatives(state)
         except Exception as error:  # noqa: BLE001 - a search must not fail for what it can do without
-            note = f"{FAILED}{error or type(error).__name__}. Searched for the query as it is."
+            note = f"{FAILED}{str(error) or type(error).__name__}. Searched for the query as it is."
             return replace(state, queries=(state.query,), alternatives=(), note=note)
         note = ALSO + describe(found) if found else "query unchanged"
         return replace(state, queries=(state.query,), alternatives=found, note=note)
@@ -85,6 +87,8 @@ def describe(alternatives: Iterable[Alternative]) -> str:
     """Return alternatives for a person, each with the words that it stands for."""
     shown = []
     for one in alternatives:
-        arrow = f"{one.word} -> {one.text}" if one.source == "spelling" else f"{one.text} ({one.word})"
+        arrow = (
+            f"{one.word} -> {one.text}" if one.source == "spelling" else f"{one.text} ({one.word})"
+        )
         shown.append(arrow)
     return ", ".join(shown)

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
     from localrag.records import Allowed
 
-__all__ = ["chunk_with_term", "delete_words", "document_frequencies", "insert_words", "search_words"]
+__all__ = [
+    "chunk_with_term",
+    "delete_words",
+    "document_frequencies",
+    "insert_words",
+    "search_words",
+]
 
 
 def insert_words(
@@ -45,9 +51,7 @@ def document_frequencies(connection: apsw.Connection, terms: Iterable[str]) -> d
     return {str(term): int(count) for term, count in rows}
 
 
-def chunk_with_term(
-    connection: apsw.Connection, term: str, allowed: Allowed | None = None
-) -> str:
+def chunk_with_term(connection: apsw.Connection, term: str, allowed: Allowed | None = None) -> str:
     """Return context and text of an allowed chunk that holds a word of the index; empty if none."""
     within = "" if allowed is None else "AND +rowid IN (SELECT value FROM json_each(:ids)) "
     found = connection.execute(

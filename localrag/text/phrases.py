@@ -1,11 +1,10 @@
-# ruff: noqa: RUF002 - characters of many scripts are the subject
 """Terms of several words: how they are compared with a query, and looked up in the index.
 
 =========================  ================================  =========================
-term                       units (its key: joined by blanks)  expression for the index
+term                       key                               expression for the index
 =========================  ================================  =========================
 ``World Banks``            ``world bank``                    ``"world bank"``
-``type-2 cells``           ``type 2 cell``                   ``"type 2 cell" OR "type-2 type 2 cell"``
+``IL-6``                   ``il 6``                          ``"il 6"``
 ``国連総会``                ``国 連 総 会``                      ``"国連 連総 総会"``
 =========================  ================================  =========================
 """
@@ -15,13 +14,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from localrag.text.analysis import analyse
 from localrag.text.folding import fold_word, normalise
 from localrag.text.scripts import MARKS, UNSPACED
 from localrag.text.stemming import stem
 
-__all__ = ["Unit", "long_key", "phrase_expression", "short_key", "units"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Unit", "instead_expression", "long_key", "phrase_expression", "short_key", "units"]
 
 _UNIT = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}](?:[^\W_{UNSPACED}]|[{MARKS}])*")
 _PART = re.compile(rf"[{UNSPACED}]+|[^\s{UNSPACED}]+(?:\s+[^\s{UNSPACED}]+)*")
@@ -70,6 +73,24 @@ def phrase_expression(text: str) -> str:
     """
     parts = [part for part in map(_phrases, _PART.findall(normalise(text))) if part]
     return parts[0] if len(parts) == 1 else " AND ".join(f"({part})" for part in parts)
+
+
+def instead_expression(alternatives: Iterable[tuple[str, str]]) -> str:
+    """Return the FTS5 expression for other words where one's own are not; empty for none.
+
+    Args:
+        alternatives: pairs of one's own words with others that may stand for them. Of several for
+            the same words, each counts where none before it is.
+    """
+    before: dict[str, str] = {}
+    parts = []
+    for word, text in alternatives:
+        own = before.setdefault(word, phrase_expression(word))
+        other = phrase_expression(text)
+        if own and other:
+            parts.append(f"(({other}) NOT ({own}))")
+            before[word] = f"({own}) OR ({other})"
+    return " OR ".join(parts)
 
 
 def _phrases(part: str) -> str:

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - characters of many scripts are the subject
 """Abbreviations and what they stand for, as a text itself explains them.
 
 What is found, and how, is told by `localrag.text.short_forms_latin` and

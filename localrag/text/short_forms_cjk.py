@@ -60,7 +60,10 @@ _HEREAFTER = re.compile(
 )
 _GENERIC = re.compile(r"[本当同各甲乙丙丁弊該該我]|上記|前記|下記|以下|省略|参照|同じ")
 _SEGMENTS = re.compile(r"[、,;；/]\s*|または|もしくは")
-_LATIN_TERM = re.compile(r"(?:(?:英|独|仏|米|英語|ドイツ語|フランス語|英文)\s*[:：]\s*)?([A-Za-z][A-Za-zÀ-ɏ0-9' .&/-]{4,80})")
+_LATIN_TERM = re.compile(
+    r"(?:(?:英|独|仏|米|英語|ドイツ語|フランス語|英文)\s*[:：]\s*)?"
+    r"([A-Za-z][A-Za-zÀ-ɏ0-9' .&/-]{4,80})"
+)
 
 
 def cjk_short_forms(paragraph: str) -> Iterator[ShortForm]:
@@ -68,7 +71,7 @@ def cjk_short_forms(paragraph: str) -> Iterator[ShortForm]:
     is_japanese = bool(_KANA.search(paragraph))
     for bracket in BRACKETS.finditer(paragraph):
         before, inside = _clause(paragraph[: bracket.start()].rstrip()), bracket[1]
-        if not _CJK.search(before[-1:] + inside):
+        if not is_japanese and not _CJK.search(before[-1:] + inside):
             continue
         named = [match[1] for match in _NAMED.finditer(inside)]
         named += [match[1] or match[2] for match in _HEREAFTER.finditer(inside)]
@@ -94,8 +97,9 @@ def _named(shorts: list[str], clause: str, *, is_japanese: bool) -> Iterator[Sho
         short = short.rstrip("とはをも ")  # noqa: PLW2901
         if len(short) < SHORTEST or _GENERIC.match(short):
             continue
-        long = aligned(short, clause) or (_term_before(clause) if is_japanese else "")
-        if len(long) > len(short):
+        longs = (aligned(short, clause), _term_before(clause) if is_japanese else "")
+        long = next((long for long in longs if len(long) > len(short)), "")
+        if long:
             yield ShortForm(short, long)
 
 
@@ -137,8 +141,9 @@ _PERSON = re.compile("初代|[0-9]代|[公侯伯子男]爵")
 _LETTERS_OF: Final = {
     kana: letters
     for row, letters in {
-        "アィイゥウェエォオ": "AEIOUHWY", "カキクケコ": "KCQ", "ガギグゲゴ": "G", "サシスセソ": "SCT",
-        "ザジズゼゾ": "ZJGXD", "タチツテト": "TC", "ダヂヅデド": "D", "ナニヌネノ": "NK",
+        "アィイゥウェエォオ": "AEIOUHWY", "カキクケコ": "KCQ", "ガギグゲゴ": "G",
+        "サシスセソ": "SCT", "ザジズゼゾ": "ZJGXD", "タチツテト": "TC",
+        "ダヂヅデド": "D", "ナニヌネノ": "NK",
         "ハヒフヘホ": "HFPWV", "バビブベボ": "BV", "パピプペポ": "P", "マミムメモ": "M",
         "ャヤュユョヨ": "YUJE", "ラリルレロ": "LR", "ワヲ": "WV", "ヴ": "V",
     }.items()

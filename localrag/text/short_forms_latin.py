@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - quotation marks of prose are the subject
 """Abbreviations that texts in Latin script explain in brackets.
 
 Schwartz and Hearst, A Simple Algorithm for Identifying Abbreviation Definitions in Biomedical Text,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["latin_short_forms", "long_form"]
 
 
+SHORTEST: Final = 2
 LONGEST: Final = 10
 """Characters of a short form; also the limit of the paper."""
 MOST_WORDS: Final = 2
@@ -101,7 +103,7 @@ def long_form(short: str, candidate: str) -> str:
 def is_short_form(text: str) -> bool:
     """Whether a text has the form of an abbreviation, by the rules of the paper."""
     return (
-        2 <= len(text) <= LONGEST
+        SHORTEST <= len(text) <= LONGEST
         and len(text.split()) <= MOST_WORDS
         and text[0].isalnum()
         and any(letter.isalpha() for letter in text)
@@ -118,7 +120,7 @@ def is_doubtful(short: str, long: str) -> bool:
         len(long) <= len(short)
         or len(words) > min(len(letters) + 5, len(letters) * 2)
         or short.lower() in (word.lower() for word in long.split())
-        or long.lower().startswith(short.lower())
+        or (words[0].lower().startswith(short.lower()) and not words[0][len(short) :].isalpha())
         # A name or a plain word in brackets, such as (Smith) or (see).
         or not capitals
         or (capitals == 1 and short.isalpha() and len(short) > SHORT_WITH_ONE_CAPITAL)
@@ -138,7 +140,9 @@ _WORDS = re.compile(r"[^\W_]+")
 _ROMAN = re.compile(r"[IVX]+[a-z]?")
 _ONE_LETTER_EACH = re.compile(r"\w \w")
 _CODE = re.compile(r"[<>=%{}\\]")
-_VERBS: Final = frozenset(("are", "be", "been", "can", "consists", "has", "have", "is", "was", "were", "which"))
+_VERBS: Final = frozenset(
+    ("are", "be", "been", "can", "consists", "has", "have", "is", "was", "were", "which")
+)
 _SMALL_WORDS: Final = frozenset(
     ("a", "an", "and", "at", "by", "for", "from", "in", "is", "of", "on", "or", "that", "the", "to",
      "was", "were", "with")

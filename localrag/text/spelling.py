@@ -10,7 +10,6 @@ many words there are. The index holds stems, so the edited words are stemmed.
 from __future__ import annotations
 
 import re
-from os.path import commonprefix
 from typing import TYPE_CHECKING, Final
 
 from localrag.text.folding import fold_word
@@ -82,7 +81,8 @@ _SEMIVOWELS: Final = frozenset("yйў")
 
 def _ending(word: str, its_stem: str) -> tuple[int, str]:
     """Return how many letters stemming took off a word, and what it put there."""
-    common = len(commonprefix([word, its_stem]))
+    pairs = enumerate(zip(word, its_stem, strict=False))
+    common = next((at for at, (one, other) in pairs if one != other), min(len(word), len(its_stem)))
     return len(word) - common, its_stem[common:]
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "print_failures",
     "print_filter_note",
     "print_json",
+    "print_searched_also",
     "print_trace",
     "shorten",
     "shown_other_places",
@@ -174,6 +175,13 @@ def _place(chunk: StoredChunk | None) -> dict[str, object]:
         "start": chunk.start,
         "end": chunk.end,
     }
+
+
+def print_searched_also(trace: Trace) -> None:
+    """Say what else was looked for: hits may hold these words and not the query's."""
+    if trace.searched_also:
+        note = f"Searched also for: {plain(trace.searched_also)}"
+        click.echo(click.style(note, dim=True), err=True)
 
 
 def print_filter_note(trace: Trace) -> None:

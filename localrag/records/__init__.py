@@ -19,9 +19,10 @@ from localrag.records.reports import (
 from localrag.records.results import Answer, Citation, Hit, Place, SearchResult, cite
 from localrag.records.search import Allowed, Copies, Filter, Passage, RankedList, SearchState, Stage
 from localrag.records.status import Properties, Source, Status
-from localrag.records.trace import FAILED, Candidate, StageRecord, Trace
+from localrag.records.trace import ALSO, FAILED, Candidate, StageRecord, Trace
 
 __all__ = [
+    "ALSO",
     "FAILED",
     "PAGE_BREAK",
     "Allowed",

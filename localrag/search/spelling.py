@@ -11,7 +11,7 @@ from localrag.text.folding import fold_word, normalise
 from localrag.text.phrases import units
 from localrag.text.spelling import distance, neighbour_stems, plain_words
 from localrag.text.stemming import stem
-from localrag.text.stop_words import STOP_WORDS
+from localrag.text.stop_words import STOP_WORDS, without_stop_words
 
 if TYPE_CHECKING:
     import apsw
@@ -33,7 +33,7 @@ def spelling_alternatives(
 
     Where most words of a longer query are unknown it is in another language: it has none.
     """
-    words = plain_words(normalise(query))
+    words = plain_words(without_stop_words(normalise(query)))
     stems = {word: stem(fold_word(word)) for word in words}
     known = document_frequencies(connection, stems.values())
     unknown = [word for word in words if stems[word] not in known]

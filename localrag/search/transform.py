@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from localrag.records import FAILED
+from localrag.records import ALSO, FAILED
 from localrag.search.glossary import glossary_alternatives
 from localrag.search.spelling import spelling_alternatives
 
@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 
     from localrag.records import Alternative, SearchState
 
-__all__ = ["ALSO", "PassThrough", "Transform", "open_words"]
-
-ALSO = "searched also for: "
-"""Begins the note of a query that has alternatives."""
+__all__ = ["PassThrough", "Transform", "open_words"]
 
 
 @dataclass(frozen=True, slots=True)

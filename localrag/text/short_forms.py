@@ -25,6 +25,7 @@ SHORT_FORMS_VERSION: Final = 1
 """Rises whenever the same text gives other pairs: documents are then looked through again."""
 
 _PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[#>|*+-]|\d+[.)]))")
+_UNDERSCORES = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")
 _OPENING = re.compile(r"[(\[（［]")
 _WRAPPED = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff])\s*\n\s*(?=[\u3040-\u30ff\u3400-\u9fff])")
 
@@ -48,4 +49,6 @@ def paragraphs(text: str) -> Iterator[str]:
         paragraph = written if written.isascii() else unicodedata.normalize("NFKC", written)
         if "\n" in paragraph:
             paragraph = _WRAPPED.sub("", paragraph)
+        if "_" in paragraph:
+            paragraph = _UNDERSCORES.sub("", paragraph)
         yield " ".join(paragraph.replace("*", "").replace("`", "").split())

@@ -104,6 +104,7 @@ def _named(shorts: list[str], clause: str, *, is_japanese: bool) -> Iterator[Sho
 
 
 SHORTEST: Final = 2
+SHORTEST_KATAKANA: Final = 3
 
 
 def _unnamed(clause: str, segments: list[str]) -> Iterator[ShortForm]:
@@ -153,7 +154,8 @@ _LETTERS_OF: Final = {
 
 def _shortened(short: str, term: str) -> Iterator[ShortForm]:
     """Yield a term with a part of its characters; a prefix is found without that."""
-    if len(short) >= SHORTEST and not _GENERIC.match(short):
+    shortest = SHORTEST if _HAN_CHARACTER.search(short) else SHORTEST_KATAKANA
+    if len(short) >= shortest and not _GENERIC.match(short):
         long = aligned(short, term)
         if (
             len(short) < len(long) * MOST_OF_TERM

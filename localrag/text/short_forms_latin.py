@@ -34,6 +34,7 @@ LONGEST: Final = 10
 MOST_WORDS: Final = 2
 """Words of a short form."""
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+(?=[\"'(]?[A-Z])|[;:|()\[\]{}]\s*|\u3002")
+_POSSESSIVE = re.compile("['’]s$")
 _ASIDE = re.compile(r"[,;]\s")
 _WORD_BEFORE = re.compile(r"([^\W_][\w&/.'+-]*)\s*$")
 
@@ -81,7 +82,9 @@ def long_form(short: str, candidate: str) -> str:
     letters = [letter for letter in short.lower() if letter.isalnum()]
     words = candidate.split()[-min(len(letters) + 5, len(letters) * 2) :]
     if [word[0].lower() for word in words[-len(letters) :]] == letters:
-        return " ".join(words[-len(letters) :])  # not in the paper, which stops short at a repeat
+        return _without_quotes(
+            " ".join(words[-len(letters) :])
+        )  # not in the paper, which stops short at a repeat
     text = " ".join(words)
     folded = text.lower()
     if len(folded) != len(text):  # a letter whose lower case is two: positions would not agree
@@ -97,7 +100,11 @@ def long_form(short: str, candidate: str) -> str:
             return ""
         position -= 1
     start = text.rfind(" ", 0, position + 1) + 1
-    return text[start:].strip(" \"'“”‘’,;:-")
+    return _without_quotes(text[start:])
+
+
+def _without_quotes(long: str) -> str:
+    return _POSSESSIVE.sub("", long.strip(" \"'“”‘’,;:-"))
 
 
 def is_short_form(text: str) -> bool:
@@ -120,14 +127,15 @@ def is_doubtful(short: str, long: str) -> bool:
         len(long) <= len(short)
         or len(words) > min(len(letters) + 5, len(letters) * 2)
         or short.lower() in (word.lower() for word in long.split())
-        or (words[0].lower().startswith(short.lower()) and not words[0][len(short) :].isalpha())
+        or (words[0].lower().startswith(short.lower()) and len(words[0]) <= len(short) + 1)
         # A name or a plain word in brackets, such as (Smith) or (see).
         or not capitals
         or (capitals == 1 and short.isalpha() and len(short) > SHORT_WITH_ONE_CAPITAL)
         or bool(_ROMAN.fullmatch(short))
         or bool(_ONE_LETTER_EACH.fullmatch(short))
         or not long[0].isalnum()
-        or bool(_CODE.search(long))
+        or bool(_CODE.search(short + long))
+        or bool(_CLAUSE.search(long))
         or words[0] in _SMALL_WORDS
         or words[-1] in _SMALL_WORDS
         or not _VERBS.isdisjoint(words)
@@ -139,6 +147,7 @@ SHORT_WITH_ONE_CAPITAL: Final = 4
 _WORDS = re.compile(r"[^\W_]+")
 _ROMAN = re.compile(r"[IVX]+[a-z]?")
 _ONE_LETTER_EACH = re.compile(r"\w \w")
+_CLAUSE = re.compile(r", (?:an?|the|that|which) ")
 _CODE = re.compile(r"[<>=%{}\\]")
 _VERBS: Final = frozenset(
     ("are", "be", "been", "can", "consists", "has", "have", "is", "was", "were", "which")

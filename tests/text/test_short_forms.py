@@ -33,6 +33,8 @@ def pairs(text: str) -> list[tuple[str, str]]:
         ("eastern equine encephalitis virus (EEEV)", ("EEEV", "eastern equine encephalitis virus")),
         ("the **Domain Name System** (DNS)", ("DNS", "Domain Name System")),
         ("a confidence\ninterval [CI] of", ("CI", "confidence interval")),
+        ("the _Transmission Control Protocol_ _(TCP)_", ("TCP", "Transmission Control Protocol")),
+        ("the World Health Organization's (WHO) plan", ("WHO", "World Health Organization")),
         ("größte gemeinsame Teiler (ggT)", ("ggT", "größte gemeinsame Teiler")),
         ("die Europäische Union （ＥＵ）", ("EU", "Europäische Union")),
         # The sentence is the limit, and "approx." ends none.
@@ -60,6 +62,9 @@ def test_what_a_text_in_latin_script_explains(text: str, expected: tuple[str, st
         "adeno-associated virus: AAV (AAV9 and others)",
         "the coronaviruses CoV (consists of alpha, beta and deltacoronaviruses)",
         "of the office (OTO)",
+        "was small (P<0.05, probably less than 0.05)",
+        "HDVAg (HDV encodes a protein, the delta antigen)",
+        "using BLAST (blastp algorithm)",
         "",
         "(((",
     ],

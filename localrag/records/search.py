@@ -38,8 +38,6 @@ class Allowed:
     """Their chunks."""
     ids: str
     """The ids of the chunks, ascending, as a JSON list: how SQLite takes a set as one value."""
-    document_ids: str = "[]"
-    """The ids of the documents, likewise."""
 
 
 @dataclass(frozen=True, slots=True)

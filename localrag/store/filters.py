@@ -49,7 +49,7 @@ def chunks_of_documents(connection: apsw.Connection, documents: int, ids: str) -
         "(SELECT value FROM json_each(?)) ORDER BY id)",
         (ids,),
     ).get
-    return Allowed(documents, int(chunks), str(chunk_ids), ids)
+    return Allowed(documents, int(chunks), str(chunk_ids))
 
 
 def why_nothing(connection: apsw.Connection, wanted: Filter) -> str:

@@ -77,7 +77,10 @@ class Pair:
 _ACTIVE: Final = """
 SELECT short_key, long_key, short, long, count(*) AS documents FROM glossary AS found
 WHERE {key} IN (SELECT value FROM json_each(:keys))
-    AND (:documents IS NULL OR document_id IN (SELECT value FROM json_each(:documents)))
+    AND (:ids IS NULL OR EXISTS(
+        SELECT 1 FROM chunks WHERE chunks.document_id = found.document_id
+        AND chunks.id IN (SELECT value FROM json_each(:ids))
+    ))
     AND NOT EXISTS(
         SELECT 1 FROM glossary_edits AS off WHERE off.active = 0
         AND off.short_key = found.short_key AND off.long_key IN ('', found.long_key)
@@ -94,7 +97,7 @@ def pairs_of_shorts(
 ) -> list[Pair]:
     """Return the active pairs whose short form has one of these keys.
 
-    With `allowed` only what those documents explain counts, and what the user added.
+    With `allowed` only what documents of those chunks explain counts, and what the user added.
     """
     return _pairs(connection, "short_key", keys, allowed)
 
@@ -111,10 +114,7 @@ def _pairs(
 ) -> list[Pair]:
     rows = connection.execute(
         _ACTIVE.format(key=column),
-        {
-            "keys": json.dumps(list(keys)),
-            "documents": None if allowed is None else allowed.document_ids,
-        },
+        {"keys": json.dumps(list(keys)), "ids": None if allowed is None else allowed.ids},
     )
     return [Pair(*row) for row in rows]
 

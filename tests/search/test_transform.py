@@ -220,7 +220,7 @@ def test_a_sync_looks_through_documents_of_an_older_version(kb: KnowledgeBase) -
     with kb.database.atomic() as connection:
         connection.execute("DELETE FROM glossary")
         connection.execute("UPDATE documents SET glossary_version = 0")
-    assert kb.refresh(dry_run=True)
+    assert kb.refresh(dry_run=True).dry_run
     assert expanded(kb, "IT") == []
     report = kb.refresh()
     assert not report.changed
@@ -240,7 +240,7 @@ def test_looking_through_can_be_stopped(kb: KnowledgeBase) -> None:
 def chunk(ordinal: int, kind: str, start: int, text: str) -> Chunk:
     return Chunk(
         ordinal=ordinal,
-        kind=kind,  # type: ignore[arg-type]
+        kind=kind,
         start=start,
         end=start + len(text),
         text=text,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from localrag.records import Alternative
-from localrag.store.words import chunk_with_term, document_frequencies
-from localrag.text.analysis import analyse
+from localrag.store.words import document_frequencies, text_with_term
 from localrag.text.folding import fold_word, normalise
 from localrag.text.phrases import units
 from localrag.text.spelling import distance, neighbour_stems, plain_words
@@ -52,20 +51,25 @@ FEW_WORDS: Final = 2
 
 def _nearest(connection: apsw.Connection, word: str, allowed: Allowed | None) -> list[str]:
     """Return the nearest words of the allowed chunks, as they are written there."""
-    neighbours = neighbour_stems(fold_word(word))
+    typed = fold_word(word)
+    neighbours = neighbour_stems(typed)
     chunks = document_frequencies(connection, neighbours)
     if any(neighbours[term] in _SMALL_WORDS for term in chunks):
         return []  # "wich" is "which", and that says nothing
-    ranked = sorted(chunks, key=lambda term: -chunks[term])[:MOST_NEIGHBOURS]
-    found = (_written(connection, term, word, allowed) for term in ranked)
-    return [text for text in found if text]
+    common = sorted(chunks, key=lambda term: -chunks[term])[:MOST_STEMS]
+    found = [text for term in common if (text := _written(connection, term, typed, allowed))]
+    # A stem may be that of a word nobody would have meant: "definency" is none, but "defined" is.
+    least = min((distance(typed, text) for text in found), default=0)
+    return [text for text in found if distance(typed, text) == least][:MOST_NEIGHBOURS]
 
 
+MOST_STEMS: Final = 6
+"""Stems whose words are compared, those of most chunks."""
 _SMALL_WORDS: Final = frozenset().union(*STOP_WORDS.values())
 
 
-def _written(connection: apsw.Connection, term: str, word: str, allowed: Allowed | None) -> str:
-    """Return a word of the index as a chunk has it: the one most like `word`; empty if none has."""
-    text = chunk_with_term(connection, term, allowed)
-    spellings = {unit.folded for unit in units(normalise(text)) if term in analyse(unit.text)}
-    return min(spellings, key=lambda one: (distance(fold_word(word), one), one), default="")
+def _written(connection: apsw.Connection, term: str, typed: str, allowed: Allowed | None) -> str:
+    """Return a word of the index as chunks have it: the one most like `typed`; empty if none."""
+    text = text_with_term(connection, term, allowed)
+    words = {unit.folded for unit in units(normalise(text)) if unit.stem == term}
+    return min(words, key=lambda one: (distance(typed, one), one), default="")

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from localrag.records import Allowed
 
 __all__ = [
-    "chunk_with_term",
     "delete_words",
     "document_frequencies",
     "insert_words",
     "search_words",
+    "text_with_term",
 ]
 
 
@@ -51,15 +51,17 @@ def document_frequencies(connection: apsw.Connection, terms: Iterable[str]) -> d
     return {str(term): int(count) for term, count in rows}
 
 
-def chunk_with_term(connection: apsw.Connection, term: str, allowed: Allowed | None = None) -> str:
-    """Return context and text of an allowed chunk that holds a word of the index; empty if none."""
+def text_with_term(
+    connection: apsw.Connection, term: str, allowed: Allowed | None = None, *, chunks: int = 3
+) -> str:
+    """Return the text of some allowed chunks that hold a word of the index; empty if none does."""
     within = "" if allowed is None else "AND +rowid IN (SELECT value FROM json_each(:ids)) "
-    found = connection.execute(
-        "SELECT context || char(10) || preamble || char(10) || text FROM chunks WHERE id = ("  # noqa: S608 - a constant
-        f"SELECT rowid FROM chunk_words WHERE chunk_words MATCH :term {within}LIMIT 1)",
-        {"term": f'"{term}"', "ids": allowed.ids if allowed else None},
-    ).get
-    return str(found or "")
+    rows = connection.execute(
+        "SELECT context, preamble, text FROM chunks WHERE id IN ("  # noqa: S608 - a constant
+        f"SELECT rowid FROM chunk_words WHERE chunk_words MATCH :term {within}LIMIT :chunks)",
+        {"term": f'"{term}"', "ids": allowed.ids if allowed else None, "chunks": chunks},
+    )
+    return "\n".join("\n".join(map(str, row)) for row in rows)
 
 
 def search_words(

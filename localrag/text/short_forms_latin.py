@@ -126,7 +126,7 @@ def is_doubtful(short: str, long: str) -> bool:
         # From the authors' own program.
         len(long) <= len(short)
         or len(words) > min(len(letters) + 5, len(letters) * 2)
-        or short.lower() in (word.lower() for word in long.split())
+        or short.lower() in (word.lower() for word in (*long.split(), *words))
         or (words[0].lower().startswith(short.lower()) and len(words[0]) <= len(short) + 1)
         # A name or a plain word in brackets, such as (Smith) or (see).
         or not capitals

@@ -184,6 +184,15 @@ def test_a_misspelled_word_finds_what_was_meant(kb: KnowledgeBase) -> None:
     assert names(kb, "dialyss") == ["b.md"]
 
 
+def test_a_word_that_only_shares_a_stem_with_a_neighbour_is_not_meant(tmp_path: Path) -> None:
+    # "deficency" is one letter from "definency", whose stem is that of "defined".
+    files = {f"{number}.md": f"The term is defined, {number}.\n" for number in range(5)}
+    write_files(tmp_path / "docs", {**files, "d.md": "A deficiency of iron; deficient.\n"})
+    with open_base(tmp_path / "base.db") as kb:
+        kb.sync(tmp_path / "docs")
+        assert corrected(kb, "deficency") == [("deficency", "deficiency")]
+
+
 def test_the_words_of_most_chunks_are_taken(tmp_path: Path) -> None:
     words = {"bread": 1, "broad": 5, "bred": 3, "brood": 2}
     files = {f"{w}{n}.md": f"{w} {n}\n" for w, count in words.items() for n in range(count)}

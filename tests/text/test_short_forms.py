@@ -64,6 +64,7 @@ def test_what_a_text_in_latin_script_explains(text: str, expected: tuple[str, st
         "of the office (OTO)",
         "was small (P<0.05, probably less than 0.05)",
         "HDVAg (HDV encodes a protein, the delta antigen)",
+        "in the HIV-positive (HIV) group",
         "using BLAST (blastp algorithm)",
         "",
         "(((",

@@ -176,6 +176,7 @@ def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
     objects = {
         "search": search,
         "Hit": search["hits"][0],
+        "Match": search["hits"][0]["matches"][0],
         "Other place": search["hits"][0]["also_in"][0],
         "ask": ask,
         "Citation": ask["citations"][0],

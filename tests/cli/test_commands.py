@@ -385,6 +385,51 @@ def test_nothing_found_exits_with_3(base: Path) -> None:
     assert parsed("search", "sourdough", "--mode", "lexical", code=3)["hits"] == []
 
 
+def birds() -> None:
+    """Index a section of twenty sentences in several chunks, and a second document."""
+    duck = " ".join(f"The duck was seen in place {n} again." for n in range(20))
+    nest = duck.replace("seen in place 9 ", "in its nest in place 9 ")
+    write_files(Path("birds"), {"a.md": f"# Birds\n\n{nest}\n", "b.md": "# Nests\n\nA nest.\n"})
+    run("index", "birds", "--db", "birds.db", "--chunk-tokens", "32", "--overlap-tokens", "0")
+
+
+def test_what_is_around_a_match_is_shown_and_the_match_marked(here: Path) -> None:
+    del here
+    birds()
+    call = ["search", "its nest", "--db", "birds.db", "--mode", "lexical"]
+    assert "\n         > " not in run(*call, "--full").stdout
+    shown = run(*call, "--expand", "section").stdout
+    first, second = shown.split("\n  2 ")
+    assert first.count("The duck") == 20
+    assert "\n         > The duck" in first
+    assert "\n           # Birds\n" in first
+    assert ">" not in second.partition("\n")[2]
+    assert run(*call, "--expand", "section", "--tokens", "60").stdout.count("The duck") < 20
+    hit = parsed(*call, "--expand", "window", "--context", "1")["hits"][0]
+    (match,) = hit["matches"]
+    matched = hit["text"][match["start"] : match["end"]]
+    assert "nest" in matched
+    assert hit["text"].count("The duck") == matched.count("The duck") + 2
+
+
+def test_a_short_view_begins_where_the_match_does(here: Path) -> None:
+    del here
+    birds()
+    settings = ["--chunking", "parent-child", "--chunk-tokens", "32"]
+    run("index", "birds", "--db", "parents.db", *settings)
+    (line, *_) = run("search", "its nest", "--db", "parents.db").stdout.splitlines()[1:]
+    assert "nest" in line
+
+
+def test_hits_of_one_document_are_capped(here: Path) -> None:
+    del here
+    birds()
+    call = ["search", "nest duck", "--db", "birds.db", "--mode", "lexical", "--per-document", "1"]
+    hits = parsed(*call)["hits"]
+    assert [Path(hit["document"]).name for hit in hits] in (["a.md", "b.md"], ["b.md", "a.md"])
+    assert "at most 1 of a document" in run(*call, "--explain").stdout
+
+
 def test_context_shows_the_neighbours_in_full(here: Path) -> None:
     paragraphs = "\n\n".join(f"## Part {n}\n\n{f'word{n} ' * 40}end{n}." for n in range(4))
     write_files(here, {"long/parts.md": paragraphs})

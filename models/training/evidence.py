@@ -17,6 +17,7 @@ import argparse
 import gzip
 import json
 import sys
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,10 +89,14 @@ class Reading:
             },
         }
 
-    def ranking(self, way: str) -> list[str]:
-        """Return the passages in the order of a way; what was not read stays behind."""
-        order = np.argsort(-self.keys()[way], kind="stable")
-        return [*(self.passages[place] for place in order), *self.passages[len(order) :]]
+    def rankings(self) -> dict[str, list[str]]:
+        """Return the passages in the order of each way; what was not read stays behind."""
+        orders = {way: np.argsort(-key, kind="stable") for way, key in self.keys().items()}
+        unread = self.passages[len(self.odds) :]
+        return {
+            way: [*(self.passages[place] for place in order), *unread]
+            for way, order in orders.items()
+        }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -164,13 +169,12 @@ def read(base: localrag.KnowledgeBase, found: EvaluationSet, question: str, text
 
 def row_of(name: str, found: EvaluationSet, readings: Sequence[Reading]) -> Row:
     """Return the figures of one set."""
-
-    def quality(way: str) -> float:
-        judged = [(one.ranking(way), found.judgements[one.question]) for one in readings]
-        return float(np.mean([ndcg(ranking, grades, 10) for ranking, grades in judged]))
-
-    figures = {way: quality(way) for way in readings[0].keys()}  # noqa: SIM118 - not a dict
-    return {"set": name, "questions": len(readings), **figures}
+    figures: defaultdict[str, list[float]] = defaultdict(list)
+    for one in readings:
+        for way, ranking in one.rankings().items():
+            figures[way].append(ndcg(ranking, found.judgements[one.question], 10))
+    means = {way: float(np.mean(values)) for way, values in figures.items()}
+    return {"set": name, "questions": len(readings), **means}
 
 
 def mean_of(rows: Sequence[Row]) -> Row:

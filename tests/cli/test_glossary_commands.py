@@ -44,6 +44,14 @@ def run(*arguments: str, code: int = 0) -> Result:
     return result
 
 
+@pytest.mark.parametrize("command", ["list", "add", "remove"])
+def test_every_command_explains_itself(command: str) -> None:
+    text = run("glossary", command, "-h").stdout
+    assert "--db" in text
+    assert "--json" in text
+    assert "LOCALRAG_DB" in text
+
+
 def test_the_list_says_what_stands_for_what_and_how_often() -> None:
     assert run("glossary", "list").stdout.splitlines() == [
         "CRF             conditional random field  (2 documents)",

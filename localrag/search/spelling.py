@@ -60,9 +60,13 @@ def _nearest(connection: apsw.Connection, word: str, allowed: Allowed | None) ->
     found = [text for term in common if (text := _written(connection, term, typed, allowed))]
     # A stem may be that of a word nobody would have meant: "definency" is none, but "defined" is.
     least = min((distance(typed, text) for text in found), default=0)
+    if least > MOST_EDITS:
+        return []
     return [text for text in found if distance(typed, text) == least][:MOST_NEIGHBOURS]
 
 
+MOST_EDITS: Final = 2
+"""Between what was typed and a word of a chunk, which may have another ending than was meant."""
 MOST_STEMS: Final = 6
 """Stems whose words are compared, those of most chunks."""
 _SMALL_WORDS: Final = frozenset().union(*STOP_WORDS.values())

@@ -191,6 +191,8 @@ def test_a_word_that_only_shares_a_stem_with_a_neighbour_is_not_meant(tmp_path: 
     with open_base(tmp_path / "base.db") as kb:
         kb.sync(tmp_path / "docs")
         assert corrected(kb, "deficency") == [("deficency", "deficiency")]
+        # One letter from "definities"; the only word of that stem is too far away.
+        assert corrected(kb, "definxties") == []
 
 
 def test_the_words_of_most_chunks_are_taken(tmp_path: Path) -> None:

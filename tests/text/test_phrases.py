@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.text.analysis import analyse
-from localrag.text.phrases import long_key, phrase_expression, short_key, units
+from localrag.text.phrases import instead_expression, long_key, phrase_expression, short_key, units
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,16 @@ def test_a_phrase_is_found_where_it_stands(phrase: str, text: str, *, is_there: 
     expression = phrase_expression(phrase)
     found = index(text).execute("SELECT count(*) FROM words WHERE words MATCH ?", (expression,)).get
     assert bool(found) == is_there
+
+
+def test_other_words_count_where_ones_own_are_missing() -> None:
+    connection = index(
+        "the CRF form", "a random field (RF) and CRF", "a random field", "RF", "none"
+    )
+    expression = instead_expression([("CRF", "random field"), ("CRF", "RF"), ("?", "x"), ("x", "")])
+    rows = connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (expression,))
+    assert [row for (row,) in rows] == [3, 4]
+    assert instead_expression([]) == ""
 
 
 def test_what_has_no_word_has_no_expression() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from localrag.errors import RemoteError
 from localrag.records import FAILED, Candidate
 from localrag.search.evidence import WEIGHTS, retrieval_evidence
+from localrag.search.reading import as_read
 from localrag.store.chunks import fetch_chunks
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Rerank:
         wanted = [candidate.chunk_id for candidate in state.survivors[: self.top]]
         chunks = fetch_chunks(self.connection, wanted)
         ids = [id_ for id_ in wanted if id_ in chunks]
-        passages = [chunks[id_].passage for id_ in ids]
+        passages = [as_read(chunks[id_], state.query) for id_ in ids]
         try:
             scores = self._read(state.query, passages)
         except RemoteError as error:

@@ -373,3 +373,14 @@ def test_without_stages_the_query_is_all_there_is() -> None:
     state, trace = run_stages([], "query")
     assert state == SearchState(query="query", queries=("query",))
     assert trace.stages == ()
+
+
+def test_rerank_reads_the_rows_of_a_table_with_the_names_of_their_columns(
+    database: Database,
+) -> None:
+    [chunk] = chunks_of(["| key | default |\n|---|---|\n| limit | 5 |"])
+    ids = add_document(database, "/t", [replace(chunk, kind="table")], [unit(1.0)])
+    reranker = ScriptedReranker(len)
+    state = SearchState("limit", ("limit",), survivors=(Candidate(ids[0], 0.5, 1),))
+    Rerank(database.connection, reranker, 5)(state)
+    assert reranker.asked == [("limit", ["Title\nkey: limit; default: 5"])]

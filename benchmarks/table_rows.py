@@ -30,11 +30,10 @@ from report import print_json, print_table, progress
 import localrag
 from localrag.formats.registry import read_document
 from localrag.ingest.discover import uri_of
-from localrag.search.evidence import retrieval_evidence
 from localrag.search.expand import Expand
 from localrag.search.pipeline import Plan, search_stages
 from localrag.search.reading import as_read
-from localrag.search.rerank import log_odds
+from localrag.search.rerank import evidence
 from localrag.search.run import run_stages
 from localrag.store.chunks import fetch_chunks
 from localrag.text.rows import cells_of, header_of, is_piped
@@ -216,13 +215,12 @@ def read(
 ) -> dict[str, float]:
     """Return what the cross-encoder makes of the first candidates in one form."""
     found = state.survivors[:candidates]
-    said = retrieval_evidence(state.lists)
     chunks = fetch_chunks(base.database.connection, [one.chunk_id for one in found])
     texts = [FORMS[form](chunks[one.chunk_id], asked.text) for one in found]
     scores = [float(score) for score in base.reranker.relevance(asked.text, texts)]
     right = [holds(chunks[one.chunk_id], asked) for one in found]
     order = {
-        at: log_odds(score) + said.get(one.chunk_id, 0.0)
+        at: evidence(score, one.score)
         for at, (score, one) in enumerate(zip(scores, found, strict=True))
     }
     best = max(order, key=lambda at: order[at], default=-1)

@@ -10,7 +10,7 @@ import pytest
 from support import DIMENSIONS, ScriptedReranker, add_document, chunks_of, unit
 
 from localrag.errors import RemoteError
-from localrag.records import Candidate, RankedList, SearchState
+from localrag.records import Candidate, SearchState
 from localrag.search import rerank as rerank_module
 from localrag.search.rerank import FUSED_WEIGHT, Rerank, evidence
 from localrag.search.retrieve import (
@@ -234,7 +234,7 @@ def test_equal_probabilities_keep_the_fused_order(database: Database) -> None:
 
 
 def test_the_cross_encoder_moves_what_it_is_sure_of(database: Database) -> None:
-    scores = {TEXTS[0]: 0.99, TEXTS[1]: 0.75, TEXTS[2]: 0.25, TEXTS[3]: 0.25}
+    scores = {TEXTS[0]: 0.984375, TEXTS[1]: 0.75, TEXTS[2]: 0.25, TEXTS[3]: 0.25}
     reranker = ScriptedReranker(lambda passage: scores[passage.partition("\n")[2]])
     survivors = tuple(
         Candidate(id_, score, 0) for id_, score in ((4, 0.025), (3, 0.02), (2, 0.005), (1, 0.005))
@@ -242,9 +242,9 @@ def test_the_cross_encoder_moves_what_it_is_sure_of(database: Database) -> None:
     state = Rerank(database.connection, reranker, 10, fused_weight=100)(
         replace(fused(), survivors=survivors)
     )
-    # Log-odds 4.6, 1.1, -1.1, -1.1 and from the fused list 0.5, 0.5, 2, 2.5.
+    # Log-odds 4.1, 1.1, -1.1, -1.1 and from the fused list 0.5, 0.5, 2, 2.5.
     assert ids(state.survivors) == [1, 2, 4, 3]
-    assert [one.score for one in state.survivors] == [0.99, 0.75, 0.25, 0.25]
+    assert [one.score for one in state.survivors] == [0.984375, 0.75, 0.25, 0.25]
 
 
 def test_evidence_adds_what_both_say() -> None:

@@ -10,6 +10,7 @@ from localrag.errors import SettingsError
 from localrag.records import Copies, Hit
 from localrag.search.copies import Collapse, slots_for
 from localrag.search.expand import Expand
+from localrag.search.files import SourceFiles
 from localrag.search.fuse import Fuse
 from localrag.search.pages import page_of
 from localrag.search.rerank import Rerank
@@ -85,10 +86,11 @@ def search_stages(  # noqa: PLR0913 - what a search is made of
         stages.append(Restrict(connection, plan.filter))
     k = max(settings.retrieve_k, plan.limit)
     slots = None if plan.copies == "apart" else slots_for(connection, GROUPINGS[plan.copies])
+    files = SourceFiles(connection)
     if plan.mode != "vector":
-        stages.append(Lexical(connection, k, slots))
+        stages.append(Lexical(connection, k, slots, files))
     if plan.mode != "lexical":
-        stages.append(Vector(connection, embedder, k, slots, vectors))
+        stages.append(Vector(connection, embedder, k, slots, files, vectors))
     if slots is not None:
         stages.append(Collapse(connection, slots))
     stages.append(Fuse(settings.rrf_k))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from localrag.inference.protocols import Embedder
     from localrag.records import Allowed, Candidate, SearchState
     from localrag.search.copies import Search, Slots
+    from localrag.search.files import SourceFiles
     from localrag.store.vector_search import VectorSearch
     from localrag.text.analysis import QueryTerm
 
@@ -34,10 +35,24 @@ def with_lists(state: SearchState, lists: Sequence[RankedList]) -> SearchState:
 
 
 def filled(
-    slots: Slots | None, search: Search, k: int, allowed: Allowed | None
+    slots: Slots | None,
+    files: SourceFiles | None,
+    search: Search,
+    k: int,
+    allowed: Allowed | None,
 ) -> tuple[Candidate, ...]:
-    """Return the `k` best allowed chunks, or with `slots` the best of the `k` best groups."""
-    return search(k, allowed) if slots is None else slots.fill(search, k, allowed)
+    """Return the `k` best allowed chunks.
+
+    With `slots` they are the best of the `k` best groups, with `files` those of source code are
+    raised.
+    """
+
+    def best(wanted: int) -> tuple[Candidate, ...]:
+        if slots is None:
+            return search(wanted, allowed)
+        return slots.fill(search, wanted, allowed)
+
+    return best(k) if files is None else files.best(best, k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +63,8 @@ class Lexical:
     k: int
     slots: Slots | None = None
     """Where given, copies of one text are one candidate."""
+    files: SourceFiles | None = None
+    """Where given, a file of source code raises its chunks."""
     name: str = "2a. bm25"
 
     def __call__(self, state: SearchState) -> SearchState:
@@ -72,7 +89,7 @@ class Lexical:
         def best(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
             return search_words(self.connection, expression, k, allowed)
 
-        return filled(self.slots, best, self.k, allowed)
+        return filled(self.slots, self.files, best, self.k, allowed)
 
 
 def known_terms(terms: list[QueryTerm], frequencies: Mapping[str, int]) -> list[QueryTerm]:
@@ -116,6 +133,8 @@ class Vector:
     k: int
     slots: Slots | None = None
     """Where given, copies of one text are one candidate."""
+    files: SourceFiles | None = None
+    """Where given, a file of source code raises its chunks."""
     index: VectorSearch | None = None
     """Where given, it decides how the nearest are found; otherwise vec0 finds them."""
     name: str = "2b. vector"
@@ -147,4 +166,5 @@ class Vector:
                 plans.append(found.plan)
             return found.candidates
 
-        return RankedList("vector", query, filled(self.slots, nearest, self.k, allowed))
+        found = filled(self.slots, self.files, nearest, self.k, allowed)
+        return RankedList("vector", query, found)

@@ -11,7 +11,7 @@ from localrag.chunking.units import Unit
 from localrag.formats.registry import read_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from localrag.config import ContextLine
     from localrag.inference.protocols import TokenCounter
@@ -53,14 +53,19 @@ def cut_at(
     chunks = []
     for ordinal, (start, end) in enumerate(spans):
         units = tuple(_units(document, start, end))
-        section = maker.outline.section_of[units[0].block] if units else 0
+        section = maker.outline.section_of[units[0].block]
         first, *rest = maker.chunks(Span(start, end, units), ordinal, section)
         whole = replace(first, end=end, text=document.text[start:end])
         chunks.append(whole if rest else first)
     return maker.sections(chunks), tuple(chunks)
 
 
-def _units(document: Document, start: int, end: int) -> Iterator[Unit]:
-    for index, block in enumerate(document.blocks):
-        if block.start < end and start < block.end:
-            yield Unit(block.kind, max(start, block.start), min(end, block.end), index)
+def _units(document: Document, start: int, end: int) -> list[Unit]:
+    """Return the parts of blocks in a span, of a blank one itself as part of the block before."""
+    parts = [
+        Unit(block.kind, max(start, block.start), min(end, block.end), index)
+        for index, block in enumerate(document.blocks)
+        if block.start < end and start < block.end
+    ]
+    before = sum(block.start < end for block in document.blocks)
+    return parts or [Unit("paragraph", start, end, max(0, before - 1))]

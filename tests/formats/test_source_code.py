@@ -169,6 +169,35 @@ def test_declarations_in_c() -> None:
     assert outline(read(C, "a.c")) == [(1, "point", 1), (1, "", 5), (1, "add", 8)]
 
 
+def test_names_in_cpp_say_whose_they_are() -> None:
+    pytest.importorskip("tree_sitter_language_pack", reason="the extra `code` is not installed")
+    source = """\
+void Shop::open(const Day& day) {
+}
+const std::string &Shop<T>::name() const noexcept {
+}
+struct Till {
+  Till &operator=(const Till &other) {}
+  ~Till() {}
+  operator bool() const { return 1; }
+};
+TEST(TillTest, IsEmpty) {
+}
+int MAIN(int a) {
+}
+"""
+    assert [name for _, name, _ in outline(read(source, "a.cpp"))] == [
+        "Shop::open",
+        "Shop<T>::name",
+        "Till",
+        "operator=",
+        "~Till",
+        "operator bool",
+        "TEST(TillTest, IsEmpty)",
+        "MAIN",
+    ]
+
+
 @pytest.mark.parametrize(
     ("uri", "source", "expected"),
     [

@@ -132,8 +132,11 @@ def test_passages_of_a_file_become_its_chunks(
     )
     at = source.index("    def close")
     parts = {"ferry": source[:at], "library": source[at:]}
-    corpus = [{"_id": one, "text": text, "metadata": {"doc": "d"}} for one, text in parts.items()]
-    records = {"corpus": corpus, "documents": [{"_id": "d", "text": source}]}
+    corpus: list[dict[str, object]] = [
+        {"_id": one, "text": text, "metadata": {"doc": "d"}} for one, text in parts.items()
+    ]
+    documents: list[dict[str, object]] = [{"_id": "d", "text": source}]
+    records: dict[str, list[dict[str, object]]] = {"corpus": corpus, "documents": documents}
     for name, lines in records.items():
         text = "".join(json.dumps(line) + "\n" for line in lines)
         (data / "toy" / f"{name}.jsonl").write_text(text, encoding="utf-8")

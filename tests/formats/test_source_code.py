@@ -213,6 +213,21 @@ int MAIN(int a) {
         ("a.rb", "class A\n  def f\n    1\n  end\nend\n", ["A", "f"]),
         ("a.js", "if (x) {\n  a(\n    b);\n}\nreturn f(\n", []),
         ("a.java", "class A {\n  int f(int a) {\n    g(a);\n  }\n\n  int y;\n}\n", ["A", "f", ""]),
+        (
+            "a.java",
+            "class A\n{\n  @Test\n  void f(int a)\n  {\n  }\n\n  void h()\n  throws E {\n  }\n\n  int y;\n}\n",
+            ["A", "f", "h", ""],
+        ),
+        (
+            "a.cpp",
+            "namespace n {\nstruct A {\n  int f() {\n    '}'; // }\n  }\n};\n}\nint y;\n",
+            ["n", "A", "f", ""],
+        ),
+        (
+            "a.rs",
+            "impl<T> A for B<T>\nwhere\n    T: C,\n{\n    fn f() {}\n}\nuse x;\n",
+            ["A for B<T>", "f", ""],
+        ),
         ("a.cpp", "int main(\n    int a)\n{\n}\nint x(\n    int a);\n", ["main", ""]),
     ],
 )

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from localrag.records import Stage
+
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
@@ -109,11 +111,11 @@ def test_a_search_raises_code_and_leaves_prose_alone(tmp_path: Path) -> None:
         connection = kb.database.connection
         plan = Plan(rerank=False)
         stages = search_stages(connection, kb.embedder, kb.reranker, kb.settings, plan)
-        plain = [Lexical(connection, 50), Vector(connection, kb.embedder, 50)]
+        plain: list[Stage] = [Lexical(connection, 50), Vector(connection, kb.embedder, 50)]
         asked = SearchState(query="", queries=("Soundex encode",))
         raised, alone = (
             [{one.chunk_id: one.score for one in stage(asked).survivors} for stage in chosen]
-            for chosen in (stages[1:3], plain)
+            for chosen in (list(stages[1:3]), plain)
         )
         kinds = {id_: chunk.context for id_, chunk in kb.chunks(list(raised[1])).items()}
     best, other = "docs/soundex.py > Soundex > encode", "docs/soundex.py > Soundex > decode"

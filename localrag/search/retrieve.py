@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from localrag.inference.protocols import Embedder
     from localrag.records import Allowed, Candidate, SearchState
-    from localrag.search.copies import Search, Slots
     from localrag.search.files import SourceFiles
+    from localrag.search.filling import Filling, Search
     from localrag.store.vector_search import VectorSearch
     from localrag.text.analysis import QueryTerm
 
@@ -35,16 +35,15 @@ def with_lists(state: SearchState, lists: Sequence[RankedList]) -> SearchState:
 
 
 def filled(
-    slots: Slots | None,
+    slots: Filling | None,
     files: SourceFiles | None,
     search: Search,
     k: int,
     allowed: Allowed | None,
 ) -> tuple[Candidate, ...]:
-    """Return the `k` best allowed chunks.
+    """Return the `k` best allowed chunks, as far as `slots` lets them stand together.
 
-    With `slots` they are the best of the `k` best groups, with `files` those of source code are
-    raised.
+    With `files` those of source code are raised.
     """
 
     def best(wanted: int) -> tuple[Candidate, ...]:
@@ -61,8 +60,8 @@ class Lexical:
 
     connection: apsw.Connection
     k: int
-    slots: Slots | None = None
-    """Where given, copies of one text are one candidate."""
+    slots: Filling | None = None
+    """Where given, it says what may stand in one list together: copies of a text may not."""
     files: SourceFiles | None = None
     """Where given, a file of source code raises its chunks."""
     name: str = "2a. bm25"
@@ -131,8 +130,8 @@ class Vector:
     connection: apsw.Connection
     embedder: Embedder
     k: int
-    slots: Slots | None = None
-    """Where given, copies of one text are one candidate."""
+    slots: Filling | None = None
+    """Where given, it says what may stand in one list together: copies of a text may not."""
     files: SourceFiles | None = None
     """Where given, a file of source code raises its chunks."""
     index: VectorSearch | None = None

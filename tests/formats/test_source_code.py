@@ -215,7 +215,7 @@ int MAIN(int a) {
         ("a.java", "class A {\n  int f(int a) {\n    g(a);\n  }\n\n  int y;\n}\n", ["A", "f", ""]),
         (
             "a.java",
-            "class A\n{\n  @T\n  void f(int a)\n  {\n  }\n\n  void h()\n  throws E {\n  }\n  int y;\n}\n",
+            "class A\n{\n  @T\n  void f(int a)\n  {\n  }\n  void h()\n  throws E {\n  }\n  int y;}",
             ["A", "f", "h", ""],
         ),
         (

@@ -10,6 +10,7 @@ from localrag.errors import SettingsError
 from localrag.records import Copies, Hit
 from localrag.search.copies import Collapse, slots_for
 from localrag.search.expand import Expand
+from localrag.search.files import SourceFiles
 from localrag.search.filling import Spread
 from localrag.search.fuse import Fuse
 from localrag.search.pages import page_of
@@ -102,10 +103,11 @@ def search_stages(  # noqa: PLR0913 - what a search is made of
     slots = None if plan.copies == "apart" else slots_for(connection, GROUPINGS[plan.copies])
     most = plan.per_document
     filling = slots if most is None else Spread(connection, share(most, plan.limit, k), slots)
+    files = SourceFiles(connection)
     if plan.mode != "vector":
-        stages.append(Lexical(connection, k, filling))
+        stages.append(Lexical(connection, k, filling, files))
     if plan.mode != "lexical":
-        stages.append(Vector(connection, embedder, k, filling, vectors))
+        stages.append(Vector(connection, embedder, k, filling, files, vectors))
     if slots is not None:
         stages.append(Collapse(connection, slots))
     stages.append(Fuse(settings.rrf_k))

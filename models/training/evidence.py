@@ -1,14 +1,12 @@
-"""Chooses how much retrieval's own scores count beside the cross-encoder when it orders candidates.
+"""Chooses how much the fused list counts beside the cross-encoder when it orders candidates.
 
     python -m models.training.mine --data ../shared/data
     python -m models.training.evidence --data ../shared/data
 
-Candidates are ordered by the cross-encoder's log-odds + B * standing among BM25's + V * standing
-among the vectors' (see localrag/search/evidence.py). Printed is nDCG@10 of training questions that
-were held out, so that no set whose scores are reported has a part in the choice, for the best pairs
-of weights by the mean over the sets. `fused` is the list before reranking, `alone` the
-cross-encoder's own order, `rank 1` reciprocal rank fusion of those two, and `ln W` its log-odds
-+ W * ln(fused score).
+Candidates are ordered by the cross-encoder's log-odds + W * fused score. Printed is nDCG@10 of
+training questions that were held out, so that no set whose scores are reported has a part in the
+choice. `fused` is the list before reranking, `alone` the cross-encoder's own order, `ranks` the
+reciprocal rank fusion of the two, `logarithm` the log-odds + 12 * ln(fused score).
 """
 
 from __future__ import annotations
@@ -28,7 +26,6 @@ from benchmarks.report import print_json, print_table, progress
 from benchmarks.set_index import CachedEmbedder, open_set, passage_ids
 from localrag.evaluate.metrics import ndcg
 from localrag.inference.load import load_embedder, load_reranker
-from localrag.search.evidence import standings
 from localrag.search.fuse import RRF_K, Fuse
 from localrag.search.retrieve import Lexical, Vector
 from localrag.search.run import run_stages
@@ -47,11 +44,8 @@ if TYPE_CHECKING:
     from localrag.evaluate.datasets import EvaluationSet
     from localrag.inference.protocols import TokenCounter
 
-LOGARITHM_WEIGHTS = (4, 12, 24)
-BM25_WEIGHTS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-VECTOR_WEIGHTS = BM25_WEIGHTS
-SHOWN = 8
-"""Pairs of weights that are printed."""
+WEIGHTS = (50, 100, 150, 200, 250, 300, 400)
+LOGARITHM_WEIGHT = 12
 TOP = 30
 INDEX = WORK / "index"
 
@@ -67,26 +61,16 @@ class Reading:
     """Fused scores of those that were read."""
     odds: NDArray[np.float64]
     """Log-odds of the cross-encoder for the same."""
-    words: NDArray[np.float64]
-    """Standing of the same among BM25's candidates."""
-    meaning: NDArray[np.float64]
-    """Standing among the vectors'."""
 
     def keys(self) -> dict[str, NDArray[np.float64]]:
         """Return what each way sorts by, highest first."""
         own_ranks = 1 / (RRF_K + 1 + np.argsort(np.argsort(-self.odds, kind="stable")))
-        by_ranks = 1 / (RRF_K + np.arange(1, len(self.odds) + 1)) + own_ranks
-        logarithms = np.log(self.fused)
         return {
             "fused": self.fused,
             "alone": self.odds,
-            "rank 1": by_ranks,
-            **{f"ln {weight}": self.odds + weight * logarithms for weight in LOGARITHM_WEIGHTS},
-            **{
-                f"{bm25:g} {vector:g}": self.odds + bm25 * self.words + vector * self.meaning
-                for bm25 in BM25_WEIGHTS
-                for vector in VECTOR_WEIGHTS
-            },
+            "ranks": 1 / (RRF_K + np.arange(1, len(self.odds) + 1)) + own_ranks,
+            "logarithm": self.odds + LOGARITHM_WEIGHT * np.log(self.fused),
+            **{str(weight): self.odds + weight * self.fused for weight in WEIGHTS},
         }
 
     def rankings(self) -> dict[str, list[str]]:
@@ -112,17 +96,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         print_json(rows)
     else:
-        print_table(turned(rows), ["way", *(str(row["set"]) for row in rows)])
+        print_table(rows, list(rows[0]))
     return 0
-
-
-def turned(rows: Sequence[Row]) -> list[Row]:
-    """Return a row a way: those that take no weights of lists, then the best pairs of weights."""
-    ways = [name for name in rows[0] if name not in {"set", "questions"}]
-    pairs = [way for way in ways if way[0].isdigit()]
-    best = sorted(pairs, key=lambda way: -float(str(rows[-1][way])))[:SHOWN]
-    shown = [*(way for way in ways if way not in pairs), *best]
-    return [{"way": way, **{str(row["set"]): row[way] for row in rows}} for way in shown]
 
 
 def measure_all(options: argparse.Namespace) -> Iterator[Row]:
@@ -156,14 +131,11 @@ def read(base: localrag.KnowledgeBase, found: EvaluationSet, question: str, text
     top = state.survivors[:TOP]
     chunks = fetch_chunks(connection, [one.chunk_id for one in top])
     probabilities = base.reranker.relevance(text, [chunks[one.chunk_id].passage for one in top])
-    words, meaning = (standings(ranked) for ranked in state.lists)
     return Reading(
         question,
         tuple(names[one.chunk_id] for one in state.survivors),
         np.array([one.score for one in top]),
         np.log(probabilities / (1 - probabilities)).astype(np.float64),
-        np.array([words.get(one.chunk_id, 0.0) for one in top]),
-        np.array([meaning.get(one.chunk_id, 0.0) for one in top]),
     )
 
 

@@ -573,6 +573,16 @@ def test_status_of_an_empty_base(here: Path) -> None:
     assert "bytes per chunk" not in text
 
 
+def test_status_names_the_documents_on_request(base: Path) -> None:
+    lines = run("status", "--documents").stdout.splitlines()
+    at = lines.index("  documents")
+    names = sorted(path.relative_to(base.parent) for path in (base.parent / "docs").rglob("*.*"))
+    assert lines[at + 1 :] == [f"    {name}" for name in names]
+    found = parsed("status", "--documents")
+    assert found["document_names"] == [str(base.parent / name) for name in names]
+    assert "document_names" not in parsed("status")
+
+
 def test_status_as_json(base: Path) -> None:
     (base.parent / "docs" / "empty.md").touch()
     run("index", "docs")

@@ -83,7 +83,7 @@ class Settings(BaseModel):
     vector_memory_bytes: int = Field(default=1_000_000_000, ge=0)
     """Most memory that they may take, about 450 bytes per chunk; a base that needs more is searched
     on the disk."""
-    rrf_k: int = Field(default=60, ge=1)
+    rrf_k: int = Field(default=5, ge=1)
     """Constant of reciprocal rank fusion."""
     rerank_top: int = Field(default=30, ge=1, le=1_000)
     """Candidates that the cross-encoder reads."""

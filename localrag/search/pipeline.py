@@ -11,6 +11,7 @@ from localrag.records import Copies, Hit
 from localrag.search.copies import Collapse, slots_for
 from localrag.search.expand import Expand
 from localrag.search.fuse import Fuse
+from localrag.search.operators import Operators
 from localrag.search.pages import page_of
 from localrag.search.rerank import Rerank
 from localrag.search.restrict import Restrict
@@ -52,6 +53,9 @@ class Plan:
     copies: CopiesMode = "together"
     """Whether texts that say the same are one result, and versions of a text as well."""
 
+    operators: bool = False
+    """Whether quoted phrases, exclusions and the like in the query are conditions."""
+
     def __post_init__(self) -> None:
         if self.copies not in get_args(CopiesMode):
             raise SettingsError(
@@ -80,7 +84,8 @@ def search_stages(  # noqa: PLR0913 - what a search is made of
 
     Without `vectors` vec0 finds the nearest chunks, whatever the base's size.
     """
-    stages: list[Stage] = [PassThrough()]
+    stages: list[Stage] = [Operators(connection)] if plan.operators else []
+    stages.append(PassThrough())
     if plan.filter is not None:
         stages.append(Restrict(connection, plan.filter))
     k = max(settings.retrieve_k, plan.limit)

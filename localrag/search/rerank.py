@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FUSED_WEIGHT", "Rerank", "evidence"]
 
-FUSED_WEIGHT: Final = 12.0
-"""Of the logarithm of the fused score beside the cross-encoder's log-odds, chosen by
-models/training/evidence.py. Of the best of both lists and the 30th of both it makes 4.6."""
+FUSED_WEIGHT: Final = 2.0
+"""Of the logarithm of the fused score beside the cross-encoder's log-odds, chosen on training
+questions that were held out (docs/decisions.md); models/training/evidence.py measures it."""
 
 SUREST: Final = 1e-6
 """Least distance of a probability from 0 and 1: a model that is sure has no infinite odds."""

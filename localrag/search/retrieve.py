@@ -79,9 +79,7 @@ class Lexical:
         pairs = sorted(
             neighbours(kept), key=lambda pair: max(frequencies[term.term] for term in pair)
         )
-        near = scores_of(
-            self.connection, near_expression(pairs), [one.chunk_id for one in found]
-        )
+        near = scores_of(self.connection, near_expression(pairs), [one.chunk_id for one in found])
         return RankedList("bm25", query, with_nearness(found, near), lexical_weight(query))
 
     def matches(
@@ -101,11 +99,11 @@ NEAR_WEIGHT: Final = 0.2
 all words. Chosen on training questions, see docs/decisions.md."""
 
 
-def with_nearness(
-    found: Sequence[Candidate], near: Mapping[int, float]
-) -> tuple[Candidate, ...]:
+def with_nearness(found: Sequence[Candidate], near: Mapping[int, float]) -> tuple[Candidate, ...]:
     """Return what was found by the sum of both scores, best first; ties go to the older chunk."""
-    scored = [(one.score + NEAR_WEIGHT * near.get(one.chunk_id, 0.0), one.chunk_id) for one in found]
+    scored = [
+        (one.score + NEAR_WEIGHT * near.get(one.chunk_id, 0.0), one.chunk_id) for one in found
+    ]
     best_first = sorted(scored, key=lambda one: (-one[0], one[1]))
     return tuple(Candidate(id_, score, rank) for rank, (score, id_) in enumerate(best_first, 1))
 

@@ -10,7 +10,7 @@ from localrag.text.scripts import UNSPACED
 
 __all__ = ["UNSPACED_WEIGHT", "lexical_weight"]
 
-UNSPACED_WEIGHT: Final = 2.0
+UNSPACED_WEIGHT: Final = 1.5
 """Of BM25 beside the vectors where most letters of a query belong to scripts that are indexed as
 pairs of characters; chosen on training questions (docs/decisions.md)."""
 

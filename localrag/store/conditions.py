@@ -25,9 +25,7 @@ COLUMNS: dict[Field, str] = {"": "", "heading": "context", "body": "body"}
 def expressions_of(conditions: Iterable[Condition]) -> list[str]:
     """Return the FTS5 expressions of those conditions that the full-text index decides."""
     return [
-        phrase_expression(
-            analyse_phrase(one.text), column=COLUMNS[one.field], beginning=one.prefix
-        )
+        phrase_expression(analyse_phrase(one.text), column=COLUMNS[one.field], beginning=one.prefix)
         for one in conditions
         if one.field in COLUMNS
     ]

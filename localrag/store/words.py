@@ -74,9 +74,7 @@ def search_words(
     )
 
 
-def scores_of(
-    connection: apsw.Connection, expression: str, ids: Iterable[int]
-) -> dict[int, float]:
+def scores_of(connection: apsw.Connection, expression: str, ids: Iterable[int]) -> dict[int, float]:
     """Return the BM25 scores that an FTS5 expression gives to chunks; 0 is left out."""
     if not expression:
         return {}

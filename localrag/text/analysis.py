@@ -171,8 +171,8 @@ def analyse(text: str) -> list[str]:
     """Return the tokens under which `text` is indexed, repeated as often as they occur.
 
     A token holds letters, digits, marks, pictographs and private-use characters; never white space
-    or ASCII punctuation. Words and pairs come first, in the order of the text; whole names and single
-    characters follow.
+    or ASCII punctuation. Words and pairs come first, in the order of the text; whole names and
+    single characters follow.
     """
     return _DEFAULT.analyse(text)
 
@@ -205,9 +205,7 @@ def _pairs(run: str) -> list[str]:
 
 
 @lru_cache(maxsize=50_000)
-def _name_tokens(
-    name: str, *, stems: bool, names: bool
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _name_tokens(name: str, *, stems: bool, names: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the whole names in `name`, and its words."""
     whole = [fold_word(level) for level in wholes(name)] if names else []
     words = [fold_word(word) for word in parts(name)]

@@ -56,7 +56,11 @@ def titles(result: SearchResult) -> set[str]:
         ("title:guide keys", "guide keys", ["title:guide"]),
         ("TITLE:guide", "guide", ["title:guide"]),
         ("-path:bulk keys path:notes/*", "keys", ["-path:bulk", "path:notes/*"]),
-        ('heading:"key guide" body:month', "key guide month", ['heading:"key guide"', "body:month"]),
+        (
+            'heading:"key guide" body:month',
+            "key guide month",
+            ['heading:"key guide"', "body:month"],
+        ),
         ("-title:draft* x", "x", ["-title:draft*"]),
         ("keys keys -a -a", "keys keys", ["-a"]),
     ],
@@ -147,7 +151,9 @@ def test_operators_and_filter_must_both_hold(kb: KnowledgeBase) -> None:
     assert titles(kb.search("keys -draft", operators=True, path="**")) >= {"Key guide"}
 
 
-WORDS = st.sampled_from(["keys", "draft", "rotate", "month", "東京", "鍵", "C++", "max_seq_len", "the"])
+WORDS = st.sampled_from(
+    ["keys", "draft", "rotate", "month", "東京", "鍵", "C++", "max_seq_len", "the"]
+)
 PHRASES = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
 
 
@@ -157,7 +163,12 @@ def test_exclusions_and_phrases_hold(
     kb: KnowledgeBase, words: str, excluded: str, mode: str
 ) -> None:
     result = kb.search(
-        f'"{words}" -"{excluded}"', operators=True, mode=mode, limit=100, copies="apart", rerank=False  # type: ignore[arg-type]
+        f'"{words}" -"{excluded}"',
+        operators=True,
+        mode=mode,
+        limit=100,
+        copies="apart",
+        rerank=False,  # type: ignore[arg-type]
     )
     chunks = kb.chunks({one.chunk_id for one in result.trace.stages[-2].survivors})
     for chunk in chunks.values():
@@ -183,13 +194,13 @@ def _holds(tokens: list[str], text: str) -> bool:
     query=st.text() | st.text('"“*-－:() title pathbody\0\ud800東あé'),
     operators=st.booleans(),
 )
-def test_any_string_is_legal(kb: KnowledgeBase, query: str, operators: bool) -> None:  # noqa: FBT001 - drawn
+def test_any_string_is_legal(kb: KnowledgeBase, query: str, operators: bool) -> None:
     kb.search(query, operators=operators, rerank=False, limit=3)
 
 
 @given(st.text())
 def test_reading_loses_no_plain_word(query: str) -> None:
-    if not any(mark in query for mark in '"“”„‟＂-－*:'):  # noqa: RUF001 - as typed
+    if not any(mark in query for mark in '"“”„‟＂-－*:'):
         assert read_operators(query) == Asked(" ".join(query.split()))
 
 

@@ -202,4 +202,4 @@ def test_what_stands_in_a_text_is_a_phrase_of_it(before: str, inside: str, after
 def _joins(*texts: str) -> bool:
     """Return whether text that is wrapped inside a word would be joined with what is beside it."""
     apart = "\n\n".join(texts)
-    return analysis._prepared(apart) != "\n\n".join(map(analysis._prepared, texts))  # noqa: SLF001 - tells apart what is meant
+    return analysis._prepared(apart) != "\n\n".join(map(analysis._prepared, texts))

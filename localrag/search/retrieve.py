@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from localrag.inference.protocols import Embedder
     from localrag.records import Allowed, SearchState
-    from localrag.search.copies import Search, Slots
+    from localrag.search.files import SourceFiles
+    from localrag.search.filling import Filling, Search
     from localrag.store.vector_search import VectorSearch
     from localrag.text.analysis import QueryTerm
 
@@ -35,10 +36,23 @@ def with_lists(state: SearchState, lists: Sequence[RankedList]) -> SearchState:
 
 
 def filled(
-    slots: Slots | None, search: Search, k: int, allowed: Allowed | None
+    slots: Filling | None,
+    files: SourceFiles | None,
+    search: Search,
+    k: int,
+    allowed: Allowed | None,
 ) -> tuple[Candidate, ...]:
-    """Return the `k` best allowed chunks, or with `slots` the best of the `k` best groups."""
-    return search(k, allowed) if slots is None else slots.fill(search, k, allowed)
+    """Return the `k` best allowed chunks, as far as `slots` lets them stand together.
+
+    With `files` those of source code are raised.
+    """
+
+    def best(wanted: int) -> tuple[Candidate, ...]:
+        if slots is None:
+            return search(wanted, allowed)
+        return slots.fill(search, wanted, allowed)
+
+    return best(k) if files is None else files.best(best, k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +61,10 @@ class Lexical:
 
     connection: apsw.Connection
     k: int
-    slots: Slots | None = None
-    """Where given, copies of one text are one candidate."""
+    slots: Filling | None = None
+    """Where given, it says what may stand in one list together: copies of a text may not."""
+    files: SourceFiles | None = None
+    """Where given, a file of source code raises its chunks."""
     name: str = "2a. bm25"
 
     def __call__(self, state: SearchState) -> SearchState:
@@ -91,7 +107,7 @@ class Lexical:
         def best(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
             return search_words(self.connection, expression, k, allowed)
 
-        return filled(self.slots, best, self.k, allowed)
+        return filled(self.slots, self.files, best, self.k, allowed)
 
 
 NEAR_WEIGHT: Final = 0.2
@@ -152,8 +168,10 @@ class Vector:
     connection: apsw.Connection
     embedder: Embedder
     k: int
-    slots: Slots | None = None
-    """Where given, copies of one text are one candidate."""
+    slots: Filling | None = None
+    """Where given, it says what may stand in one list together: copies of a text may not."""
+    files: SourceFiles | None = None
+    """Where given, a file of source code raises its chunks."""
     index: VectorSearch | None = None
     """Where given, it decides how the nearest are found; otherwise vec0 finds them."""
     name: str = "2b. vector"
@@ -185,4 +203,5 @@ class Vector:
                 plans.append(found.plan)
             return found.candidates
 
-        return RankedList("vector", query, filled(self.slots, nearest, self.k, allowed))
+        found = filled(self.slots, self.files, nearest, self.k, allowed)
+        return RankedList("vector", query, found)

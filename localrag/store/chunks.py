@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -16,14 +17,17 @@ if TYPE_CHECKING:
     from localrag.records import Chunk, Section
 
 __all__ = [
+    "ChunkPlace",
     "chunk_hash",
     "chunk_ids_of",
     "chunk_sizes",
     "count_chunks",
+    "documents_of",
     "fetch_chunks",
     "fetch_range",
     "insert_chunks",
     "insert_sections",
+    "places_of",
     "update_contexts",
 ]
 
@@ -33,6 +37,15 @@ COLUMNS = (
     "c.previous_id, c.next_id"
 )
 FROM = "FROM chunks AS c JOIN documents AS d ON d.id = c.document_id"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPlace:
+    """Where a chunk stands."""
+
+    document_id: int
+    section_id: int
+    ordinal: int
 
 
 def chunk_hash(chunk: Chunk) -> str:
@@ -118,6 +131,18 @@ def update_contexts(connection: apsw.Connection, contexts: Iterable[tuple[int, s
     )
 
 
+def documents_of(
+    connection: apsw.Connection, ids: Iterable[int], media_type: str
+) -> dict[int, int]:
+    """Return for each of the chunks that is part of a document of that type the document's id."""
+    rows = connection.execute(
+        "SELECT c.id, d.id FROM json_each(?) JOIN chunks AS c ON c.id = value "
+        "JOIN documents AS d ON d.id = c.document_id WHERE d.media_type = ?",
+        (json.dumps(list(ids)), media_type),
+    )
+    return {int(chunk): int(document) for chunk, document in rows}
+
+
 def fetch_chunks(connection: apsw.Connection, ids: Iterable[int]) -> dict[int, StoredChunk]:
     """Return the chunks with these ids; an id that is gone is left out."""
     rows = connection.execute(
@@ -137,6 +162,16 @@ def fetch_range(
         (document_id, first, last),
     )
     return [_stored(row) for row in rows]
+
+
+def places_of(connection: apsw.Connection, ids: Iterable[int]) -> dict[int, ChunkPlace]:
+    """Return where the chunks with these ids stand; an id that is gone is left out."""
+    rows = connection.execute(
+        "SELECT id, document_id, section_id, ordinal FROM chunks "
+        "WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(ids)),),
+    )
+    return {int(id_): ChunkPlace(*place) for id_, *place in rows}
 
 
 def chunk_ids_of(connection: apsw.Connection, document_id: int) -> list[int]:

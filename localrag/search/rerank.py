@@ -24,7 +24,7 @@ __all__ = ["FUSED_WEIGHT", "Rerank", "evidence"]
 
 FUSED_WEIGHT: Final = 20.0
 """Of the fused score beside the cross-encoder's log-odds, in the proportion that
-models/training/evidence.py chose for the scale of rank 1 of 60. The best of both lists gets 6.7 from
+models/training/evidence.py chose for ranks and 60. The best of both lists gets 6.7 from
 it, the last of both next to nothing."""
 
 SUREST: Final = 1e-6

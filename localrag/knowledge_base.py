@@ -294,6 +294,7 @@ class KnowledgeBase(Session):
         path: str | Iterable[str] | None = None,
         labels: Iterable[str] | None = None,
         copies: CopiesMode = "together",
+        operators: bool = False,
     ) -> SearchResult:
         """Return the chunks that fit `query` best. Any string is a legal query.
 
@@ -317,6 +318,8 @@ class KnowledgeBase(Session):
             labels: of the documents with access labels, only those that share one.
             copies: ``"together"`` makes texts that say the same one result, ``"versions"`` those
                 that differ in a figure or a name too, ``"apart"`` none.
+            operators: read quoted phrases, ``-word``, ``word*`` and ``title:word`` as conditions,
+                see docs/operators.md; what is malformed stays a word.
 
         Raises:
             FilterError: `where` cannot be understood.
@@ -334,9 +337,10 @@ class KnowledgeBase(Session):
             budget=budget,
             filter=filter_of(where, path, labels),
             copies=copies,
+            operators=operators,
         )
         state, trace = self._run(plan, query)
-        return SearchResult(state.query, hits(state), trace)
+        return SearchResult(trace.query, hits(state), trace)
 
     def ask(  # noqa: PLR0913 - each is one choice that a caller has
         self,

@@ -95,6 +95,12 @@ __all__ = ["search"]
     help="Show texts that say the same once; or each; or versions that differ in a figure or a "
     "name once, too.",
 )
+@click.option(
+    "--operators",
+    is_flag=True,
+    help="""Read "a phrase", -word, word*, title:word, heading:, body: and path: in QUERY as """
+    "conditions. Put -- before a QUERY that begins with a hyphen.",
+)
 @click.option("--full", is_flag=True, help="Show whole texts instead of their beginnings.")
 @model_option
 @reranker_option
@@ -117,6 +123,7 @@ def search(  # noqa: PLR0913 - click hands over each option by name
     paths: tuple[str, ...],
     labels: tuple[str, ...],
     copies: CopiesMode,
+    operators: bool,
     model: str | None,
     reranker: str | None,
     budget: float | None,
@@ -126,7 +133,8 @@ def search(  # noqa: PLR0913 - click hands over each option by name
 ) -> None:
     """Find the chunks that fit QUERY best.
 
-    QUERY is a question, some words, a name: any text is legal.
+    QUERY is a question, some words, a name: any text is legal. With --operators parts of it are
+    conditions.
     """
     with open_for_reading(database, model, reranker) as kb:
         result = kb.search(
@@ -143,6 +151,7 @@ def search(  # noqa: PLR0913 - click hands over each option by name
             path=[shell_pattern(path) for path in paths],
             labels=labels or None,
             copies=copies,
+            operators=operators,
         )
         chunks = kb.chunks(result.trace.chunk_ids) if explain else {}
     print_failures(result.trace)

@@ -106,13 +106,15 @@ class SearchState:
     """What the stages hand on. Each stage returns a new state."""
 
     query: str
-    """The words the user typed: ranking and answering use nothing else."""
+    """The words the user typed, less the operators: ranking and answering use nothing else."""
     queries: tuple[str, ...] = ()
     """What retrieval uses: stage 1 sets it."""
     alternatives: tuple[Alternative, ...] = ()
     """What documents may have in place of words of the query: stage 1 sets it."""
     allowed: Allowed | None = None
-    """What retrieval may find: the filter sets it; None for every chunk."""
+    """What retrieval may find: operators and the filter set it; None for every chunk."""
+    required: tuple[str, ...] = ()
+    """FTS5 expressions of what the query's operators ask for: one of what BM25 looks for."""
     lists: tuple[RankedList, ...] = ()
     """One list per method and query: stages 2a and 2b add to it."""
     copies: Mapping[int, Copies] = field(default_factory=dict)

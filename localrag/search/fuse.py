@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from statistics import pstdev
+from typing import TYPE_CHECKING, Final
 
 from localrag.records import Candidate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from localrag.records import RankedList, SearchState
 
-__all__ = ["RRF_K", "Fuse", "reciprocal_rank_fusion"]
+__all__ = ["PLACES", "RRF_K", "Fuse", "places", "reciprocal_rank_fusion"]
 
-RRF_K = 60
-"""The constant of the paper: the weight of rank 1 against rank 2 is 61 to 62."""
+RRF_K: Final = 60
+"""The constant of the paper."""
+
+PLACES: Final = 50.0
+"""Places that a candidate stands behind the best one for each standard deviation of the scores."""
 
 
 def reciprocal_rank_fusion(
@@ -24,16 +28,28 @@ def reciprocal_rank_fusion(
 ) -> tuple[Candidate, ...]:
     """Return all candidates of `lists`, best first.
 
-    score(d) = sum over lists of weight / (rank_constant + rank of d in the list), ranks from 1.
-    Ties go to the lower chunk id. Source: Cormack, Clarke, Buettcher, Reciprocal Rank Fusion
-    outperforms Condorcet and individual Rank Learning Methods, SIGIR 2009.
+    score(d) = sum over lists of weight / (rank_constant + place of d in the list). Ties go to the
+    lower chunk id. Source: Cormack, Clarke, Buettcher, Reciprocal Rank Fusion outperforms Condorcet
+    and individual Rank Learning Methods, SIGIR 2009. There the places are the ranks; see `places`.
     """
     scores: defaultdict[int, float] = defaultdict(float)
     for ranked in lists:
-        for candidate in ranked.candidates:
-            scores[candidate.chunk_id] += ranked.weight / (rank_constant + candidate.rank)
+        for candidate, place in zip(ranked.candidates, places(ranked.candidates), strict=True):
+            scores[candidate.chunk_id] += ranked.weight / (rank_constant + place)
     best_first = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
     return tuple(Candidate(id_, score, rank) for rank, (id_, score) in enumerate(best_first, 1))
+
+
+def places(candidates: Sequence[Candidate]) -> list[float]:
+    """Return the place of each candidate of a list, best first, from 1.
+
+    A rank says that a candidate is second, and not whether by a hair or by far. A place is 1 plus
+    `PLACES` for each standard deviation between a score and the best: it has no unit, so that two
+    methods can be compared, and equal scores have one place.
+    """
+    spread = pstdev([one.score for one in candidates]) if candidates else 0.0
+    best = max((one.score for one in candidates), default=0.0)
+    return [1.0 + (PLACES * (best - one.score) / spread if spread else 0.0) for one in candidates]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from localrag.search.expand import Expand
 from localrag.search.files import SourceFiles
 from localrag.search.filling import Spread
 from localrag.search.fuse import Fuse
+from localrag.search.operators import Operators
 from localrag.search.pages import page_of
 from localrag.search.per_document import PerDocument, share
 from localrag.search.rerank import Rerank
@@ -61,6 +62,9 @@ class Plan:
     copies: CopiesMode = "together"
     """Whether texts that say the same are one result, and versions of a text as well."""
 
+    operators: bool = False
+    """Whether quoted phrases, exclusions and the like in the query are conditions."""
+
     def __post_init__(self) -> None:
         self._require("Copies", self.copies, CopiesMode)
         self._require("The mode", self.mode, Mode)
@@ -94,7 +98,7 @@ def search_stages(  # noqa: PLR0913 - what a search is made of
 
     Without `vectors` vec0 finds the nearest chunks, whatever the base's size.
     """
-    stages: list[Stage] = []
+    stages: list[Stage] = [Operators(connection)] if plan.operators else []
     if plan.filter is not None:
         # First, so that stage 1 reveals nothing of documents that may not be searched.
         stages.append(Restrict(connection, plan.filter))

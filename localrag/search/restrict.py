@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from localrag.store.chunks import count_chunks
+from localrag.store.conditions import both
 from localrag.store.documents import count_documents
 from localrag.store.filters import allowed_documents, chunks_of_documents, why_nothing
 
@@ -47,6 +48,7 @@ class Restrict:
         )
         hint = "" if passing else why_nothing(self.connection, self.filter)
         note = f"{note}; {hint}" if hint else note
+        allowed = both(self.connection, state.allowed, allowed)
         return replace(state, allowed=allowed, survivors=(), note=note)
 
 

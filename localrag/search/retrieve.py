@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from localrag.errors import RemoteError
-from localrag.records import FAILED, RankedList
+from localrag.records import FAILED, Candidate, RankedList
+from localrag.search.weights import lexical_weight
 from localrag.store.chunks import count_chunks
 from localrag.store.vectors import require_dimensions, search_vectors
-from localrag.store.words import document_frequencies, search_words
+from localrag.store.words import document_frequencies, scores_of, search_words
 from localrag.text.analysis import analyse_query
-from localrag.text.match import match_expression
+from localrag.text.match import match_expression, near_expression, neighbours
 from localrag.text.phrases import instead_expression
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import apsw
 
     from localrag.inference.protocols import Embedder
-    from localrag.records import Allowed, Alternative, Candidate, SearchState
+    from localrag.records import Allowed, Alternative, SearchState
     from localrag.search.files import SourceFiles
     from localrag.search.filling import Filling, Search
     from localrag.store.vector_search import VectorSearch
@@ -57,7 +58,7 @@ def filled(
 
 @dataclass(frozen=True, slots=True)
 class Lexical:
-    """BM25 over the analysed words of context and text."""
+    """BM25 over the analysed words of context and text, and how near they stand to each other."""
 
     connection: apsw.Connection
     k: int
@@ -69,7 +70,10 @@ class Lexical:
 
     def __call__(self, state: SearchState) -> SearchState:
         """Add one ranked list per query."""
-        lists = [self.search(query, state.allowed, state.alternatives) for query in state.queries]
+        lists = [
+            self.search(query, state.allowed, state.alternatives, phrases=state.required)
+            for query in state.queries
+        ]
         return with_lists(state, lists)
 
     def search(
@@ -77,32 +81,64 @@ class Lexical:
         query: str,
         allowed: Allowed | None = None,
         alternatives: Sequence[Alternative] = (),
+        *,
+        phrases: Sequence[str] = (),
     ) -> RankedList:
         """Return the best allowed chunks for one query; an empty list when it has no words.
 
-        An alternative counts in chunks that lack the words it stands for: what explains an
-        abbreviation holds both, and would win everywhere if both counted.
+        Args:
+            query: the words to look for.
+            allowed: chunks that may be found; None for all.
+            alternatives: other words for some of the query's. One counts in chunks that lack the
+                words it stands for: what explains an abbreviation holds both, and would win
+                everywhere if both counted.
+            phrases: FTS5 expressions that are looked for beside the words.
         """
         instead = instead_expression((one.word, one.text) for one in alternatives)
+        beside = [*phrases, instead] if instead else phrases
         terms = analyse_query(query)
         frequencies = document_frequencies(self.connection, [term.term for term in terms])
         kept = prune_frequent(terms, frequencies, count_chunks(self.connection))
-        found = self.matches(kept, allowed, instead)
+        found = self.matches(rare_first(kept, frequencies), beside, allowed)
         if allowed is not None and len(found) < self.k:
             # A word of most chunks may be the only one of the query that the allowed ones have.
-            found = self.matches(known_terms(terms, frequencies), allowed, instead)
-        return RankedList("bm25", query, found)
+            kept = known_terms(terms, frequencies)
+            found = self.matches(rare_first(kept, frequencies), beside, allowed)
+        pairs = sorted(
+            neighbours(kept), key=lambda pair: max(frequencies[term.term] for term in pair)
+        )
+        near = scores_of(self.connection, near_expression(pairs), [one.chunk_id for one in found])
+        return RankedList("bm25", query, with_nearness(found, near), lexical_weight(query))
 
     def matches(
-        self, terms: list[QueryTerm], allowed: Allowed | None, instead: str = ""
+        self, terms: Sequence[QueryTerm], phrases: Sequence[str], allowed: Allowed | None
     ) -> tuple[Candidate, ...]:
-        """Return the best allowed chunks that hold any of the terms, or what stands for them."""
-        expression = " OR ".join(part for part in (match_expression(terms), instead) if part)
+        """Return the best allowed chunks that hold any of the terms or phrases."""
+        expression = match_expression(terms, phrases)
 
         def best(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
             return search_words(self.connection, expression, k, allowed)
 
         return filled(self.slots, self.files, best, self.k, allowed)
+
+
+NEAR_WEIGHT: Final = 0.2
+"""Of the BM25 score of the words that stand near their neighbour in the query, beside the score of
+all words. Chosen on training questions, see docs/decisions.md."""
+
+
+def with_nearness(found: Sequence[Candidate], near: Mapping[int, float]) -> tuple[Candidate, ...]:
+    """Return what was found by the sum of both scores, best first; ties go to the older chunk."""
+    scored = [
+        (one.score + NEAR_WEIGHT * near.get(one.chunk_id, 0.0), one.chunk_id) for one in found
+    ]
+    best_first = sorted(scored, key=lambda one: (-one[0], one[1]))
+    return tuple(Candidate(id_, score, rank) for rank, (score, id_) in enumerate(best_first, 1))
+
+
+def rare_first(terms: Sequence[QueryTerm], frequencies: Mapping[str, int]) -> list[QueryTerm]:
+    """Return terms by the number of their chunks: of too many, those that tell most are kept."""
+    return sorted(terms, key=lambda term: frequencies.get(term.term, 0))
 
 
 def known_terms(terms: list[QueryTerm], frequencies: Mapping[str, int]) -> list[QueryTerm]:

@@ -4,11 +4,14 @@
 text                     tokens
 =======================  ===========================================================
 ``Rotating the keys``    ``rotat the key``
-``max_seq_len``          whole and in parts, see `localrag.text.identifiers`
-``東京都``                ``東京 京都 東 京 都``
-``サーバーを``            ``サー ーバ バを を``
-``Rustの所有権🚀``         ``rust の所 所有 有権 所 有 権 🚀``
+``max_seq_len is``       ``max seq len is``, then ``max_seq_len``: see `localrag.text.identifiers`
+``東京都``                ``東京 京都``, then ``東 京 都``
+``サーバーを``            ``サー ーバ バを``, then ``を``
+``Rustの所有権🚀``         ``rust の所 所有 有権 🚀``, then ``所 有 権``
 =======================  ===========================================================
+
+First come the words and pairs in the order of the text, so that what follows each other there does
+so in the index: phrases and distances can be looked up. What stands beside them comes at the end.
 
 Scripts without spaces become overlapping pairs of characters. Ideographs stand alone as well, and
 so does the last character of a run: every character begins some token, and a query of one character
@@ -33,10 +36,19 @@ from localrag.text.stop_words import without_stop_words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ANALYSER_VERSION", "Analyser", "QueryTerm", "analyse", "analyse_query"]
+__all__ = [
+    "ANALYSER_VERSION",
+    "Analyser",
+    "Phrase",
+    "QueryTerm",
+    "analyse",
+    "analyse_phrase",
+    "analyse_query",
+]
 
-ANALYSER_VERSION = "1"
-"""Changes whenever the same text would give other tokens: the index must then be rebuilt."""
+ANALYSER_VERSION = "2"
+"""Changes whenever the same text would give other tokens, or these in another order: the index must
+then be rebuilt."""
 
 _LONGEST_CACHED_NAME = 256
 
@@ -63,6 +75,18 @@ class QueryTerm:
 
 
 @dataclass(frozen=True, slots=True)
+class Phrase:
+    """Tokens that must follow each other."""
+
+    words: tuple[str, ...]
+    """In this order, nothing between them; empty where the text has no word."""
+    names: tuple[str, ...] = ()
+    """Whole names in it, which must be there as well: ``C++`` is more than its word ``c``."""
+    prefix: bool = False
+    """Whether the last word need only be the beginning of one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Analyser:
     """One way to take text apart: the product uses the defaults, the rest is for measuring."""
 
@@ -77,10 +101,19 @@ class Analyser:
 
     def analyse(self, text: str) -> list[str]:
         """Return the tokens of `text`, repeated as often as they occur."""
-        tokens: list[str] = []
+        words: list[str] = []
+        beside: list[str] = []
         for kind, token in _lex(_prepared(text)):
-            tokens += self._run(token) if kind == "run" else self._name(token)
-        return tokens
+            if kind != "run":
+                names, parts_of_it = self._name(token)
+                words += parts_of_it
+                beside += names
+            elif len(token) == 1:
+                words.append(token)
+            else:
+                words += _pairs(token)
+                beside += (*self._single(token), *self._last(token))
+        return words + beside
 
     def analyse_query(self, text: str) -> list[QueryTerm]:
         """Return the distinct terms of a query, in its own order; empty where it has no word."""
@@ -89,24 +122,43 @@ class Analyser:
         return kept or self._terms(prepared)
 
     def _terms(self, prepared: str) -> list[QueryTerm]:
-        terms: list[QueryTerm] = []
+        words: list[QueryTerm] = []
+        beside: list[QueryTerm] = []
         for kind, token in _lex(prepared):
             if kind != "run":
-                terms += [QueryTerm(term) for term in self._name(token)]
+                names, parts_of_it = self._name(token)
+                words += map(QueryTerm, parts_of_it)
+                beside += map(QueryTerm, names)
             elif len(token) == 1:
-                terms.append(QueryTerm(fold_word(token), prefix=True))
+                words.append(QueryTerm(fold_word(token), prefix=True))
             else:
-                terms += [QueryTerm(term) for term in (*_pairs(token), *self._single(token))]
-        return _without_particles(list(dict.fromkeys(terms)))
+                words += map(QueryTerm, _pairs(token))
+                beside += map(QueryTerm, self._single(token))
+        return _without_particles(list(dict.fromkeys((*words, *beside))))
 
-    def _run(self, run: str) -> list[str]:
-        last = [] if self.ideographs and _IDEOGRAPH.match(run[-1]) else [run[-1]]
-        return [*_pairs(run), *self._single(run), *last]
+    def phrase(self, text: str) -> Phrase:
+        """Return what `text` is where it stands word for word."""
+        words: list[str] = []
+        beside: list[str] = []
+        prefix = False
+        for kind, token in _lex(_prepared(text)):
+            # A character alone may be the first one of what is a pair in the index.
+            prefix = kind == "run" and len(token) == 1
+            if kind != "run":
+                names, parts_of_it = self._name(token)
+                words += parts_of_it
+                beside += names
+            else:
+                words += [token] if len(token) == 1 else _pairs(token)
+        return Phrase(tuple(words), tuple(dict.fromkeys(beside)), prefix)
+
+    def _last(self, run: str) -> list[str]:
+        return [] if self.ideographs and _IDEOGRAPH.match(run[-1]) else [run[-1]]
 
     def _single(self, run: str) -> list[str]:
         return _IDEOGRAPH.findall(run) if self.ideographs else []
 
-    def _name(self, name: str) -> tuple[str, ...]:
+    def _name(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         # Without this a file that is one endless word would stay in the cache.
         tokens = _name_tokens if len(name) <= _LONGEST_CACHED_NAME else _name_tokens.__wrapped__
         return tokens(name, stems=self.stems, names=self.names)
@@ -119,7 +171,8 @@ def analyse(text: str) -> list[str]:
     """Return the tokens under which `text` is indexed, repeated as often as they occur.
 
     A token holds letters, digits, marks, pictographs and private-use characters; never white space
-    or ASCII punctuation. Their order is close to the text's, but not a basis for phrase queries.
+    or ASCII punctuation. Words and pairs come first, in the order of the text; whole names and
+    single characters follow.
     """
     return _DEFAULT.analyse(text)
 
@@ -131,6 +184,11 @@ def analyse_query(text: str) -> list[QueryTerm]:
     something else remains.
     """
     return _DEFAULT.analyse_query(text)
+
+
+def analyse_phrase(text: str) -> Phrase:
+    """Return the tokens that follow each other where `text` stands, whatever its word forms."""
+    return _DEFAULT.phrase(text)
 
 
 def _prepared(text: str) -> str:
@@ -147,10 +205,15 @@ def _pairs(run: str) -> list[str]:
 
 
 @lru_cache(maxsize=50_000)
-def _name_tokens(name: str, *, stems: bool, names: bool) -> tuple[str, ...]:
+def _name_tokens(name: str, *, stems: bool, names: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the whole names in `name`, and its words."""
     whole = [fold_word(level) for level in wholes(name)] if names else []
     words = [fold_word(word) for word in parts(name)]
-    tokens = [*whole, *(stem(word) if stems else word for word in words)]
+    tokens = [stem(word) if stems else word for word in words]
+    return _private(whole), _private(tokens)
+
+
+def _private(tokens: list[str]) -> tuple[str, ...]:
     return tuple(private(token) for token in tokens if token)
 
 

@@ -127,7 +127,7 @@ def test_results_equal_brute_force_over_the_allowed_rows(
     everything = brute_words(database, query, allowed)
     assert {one.chunk_id for one in found} <= set(everything)
     if len(found) < k:  # then no word was left out, however frequent
-        assert [one.chunk_id for one in found] == everything
+        assert sorted(one.chunk_id for one in found) == sorted(everything)
 
 
 @settings(max_examples=25)
@@ -141,7 +141,9 @@ def test_any_set_of_documents_is_exact(database: Database, numbers: set[int], qu
     expected = brute_vectors(database, EMBEDDER.embed_query(query), allowed)[:20]
     assert cosines(near) == pytest.approx(expected, abs=1e-5)
     found = Lexical(database.connection, 1_000).search(query, allowed).candidates
-    assert [one.chunk_id for one in found] == brute_words(database, query, allowed)
+    assert {one.chunk_id for one in found} == set(brute_words(database, query, allowed))
+    if len(set(query.split())) == 1:  # without a neighbour the order is that of BM25
+        assert [one.chunk_id for one in found] == brute_words(database, query, allowed)
 
 
 def test_a_word_of_most_chunks_counts_where_a_filter_leaves_few(database: Database) -> None:
@@ -160,7 +162,8 @@ def test_a_word_of_most_chunks_counts_where_a_filter_leaves_few(database: Databa
     assert allowed is not None
     found = Lexical(connection, 50).search(f"{most} {rare}", allowed).candidates
     assert found
-    assert [one.chunk_id for one in found] == brute_words(database, f"{most} {rare}", allowed)
+    wanted = brute_words(database, f"{most} {rare}", allowed)
+    assert {one.chunk_id for one in found} == set(wanted)
 
 
 def test_a_filter_that_lets_everything_through_costs_nothing(database: Database) -> None:

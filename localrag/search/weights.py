@@ -1,0 +1,25 @@
+"""How much a ranked list counts in the fusion, by the query that it answers."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from localrag.text.folding import normalise
+from localrag.text.scripts import UNSPACED
+
+__all__ = ["UNSPACED_WEIGHT", "lexical_weight"]
+
+UNSPACED_WEIGHT: Final = 1.5
+"""Of BM25 beside the vectors where most letters of a query belong to scripts that are indexed as
+pairs of characters; chosen on training questions (docs/decisions.md)."""
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def lexical_weight(query: str) -> float:
+    """Return the weight of BM25's list for a query; the vectors' list always weighs 1."""
+    text = normalise(query)
+    unspaced = len(_UNSPACED.findall(text))
+    return UNSPACED_WEIGHT if 2 * unspaced > len(_LETTER.findall(text)) else 1.0

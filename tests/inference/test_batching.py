@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -55,7 +56,11 @@ def test_every_batch_runs_once(threads: int) -> None:
 
 def test_batches_run_side_by_side() -> None:
     both_began = threading.Barrier(2, timeout=10)
-    run_batches(lambda _: both_began.wait() and None, [BATCH_TOKENS] * 2, 2)
+
+    def wait_for_the_other(_: Batch) -> None:
+        both_began.wait()
+
+    run_batches(wait_for_the_other, [BATCH_TOKENS] * 2, 2)
 
 
 def test_one_thread_is_the_callers() -> None:
@@ -69,10 +74,12 @@ def test_one_thread_is_the_callers() -> None:
 def test_an_error_keeps_other_batches_from_beginning(threads: int) -> None:
     began: list[Batch] = []
 
-    def fail(batch: Batch) -> None:
+    def fail_at_first(batch: Batch) -> None:
         began.append(batch)
-        raise ValueError("cannot be read")
+        if batch.members == (0,):
+            raise ValueError("cannot be read")
+        time.sleep(0.02)
 
     with pytest.raises(ValueError, match="cannot be read"):
-        run_batches(fail, [BATCH_TOKENS] * 200, threads)
+        run_batches(fail_at_first, [BATCH_TOKENS] * 200, threads)
     assert len(began) < 200

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from onnx_models import make_model
 from support import open_base, write_files
 
-from localrag import config, errors, knowledge_base
+from localrag import config, errors, opening
 from localrag.cli.main import cli
 from localrag.config import Settings
 from localrag.inference import load
@@ -43,7 +43,7 @@ def generate(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in an empty folder, with the exact fake models."""
-    for module in (knowledge_base, load):
+    for module in (opening, load):
         monkeypatch.setattr(module, "load_embedder", lambda _=None: FakeEmbedder())
         monkeypatch.setattr(module, "load_reranker", FakeReranker)
     monkeypatch.chdir(tmp_path)

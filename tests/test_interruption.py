@@ -89,7 +89,7 @@ SLOW = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 import sys, time
-from localrag import knowledge_base
+from localrag import knowledge_base, opening
 from localrag.inference.fake import FakeEmbedder, FakeReranker
 from localrag.ingest import pipeline
 from localrag.knowledge_base import KnowledgeBase
@@ -106,8 +106,8 @@ class Telling(KnowledgeBase):
 _, base, folder, seconds = sys.argv
 SECONDS = float(seconds)
 pipeline.BATCH_CHUNKS = 1
-knowledge_base.load_embedder = SlowEmbedder
-knowledge_base.load_reranker = FakeReranker
+opening.load_embedder = SlowEmbedder
+opening.load_reranker = FakeReranker
 knowledge_base.KnowledgeBase = Telling
 sys.argv[1:] = ["index", folder, "--db", base, "--chunk-tokens=32", "--overlap-tokens=4", "-q"]
 from localrag.cli.main import main

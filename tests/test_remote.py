@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from servers import Asked, Reply, Server, fake_models, serving
 from support import open_base, write_files
 
-from localrag import knowledge_base
+from localrag import opening
 from localrag.answer.extract import NOT_JUDGED
 from localrag.cli.main import cli
 from localrag.config import make_settings
@@ -74,7 +74,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LOCALRAG_MODELS", str(family.parent))
     for variable in ("LOCALRAG_DB", "LOCALRAG_MODEL", "LOCALRAG_RERANKER"):
         monkeypatch.delenv(variable, raising=False)
-    for module in (knowledge_base, load):
+    for module in (opening, load):
         monkeypatch.setattr(module, "load_embedder", lambda _=None: FakeEmbedder())
         monkeypatch.setattr(module, "load_reranker", lambda _=None: FakeReranker())
     monkeypatch.setattr(http_client, "FIRST_WAIT", 0.001)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from support import write_files
 
-from localrag import knowledge_base
+from localrag import opening
 from localrag.cli.main import cli
 from localrag.config import Chunking, ContextLine
 from localrag.inference import load
@@ -29,7 +29,7 @@ FILES = {
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in a folder that holds docs/ and nothing else, with the exact fake models."""
-    for module in (knowledge_base, load):
+    for module in (opening, load):
         monkeypatch.setattr(module, "load_embedder", FakeEmbedder)
         monkeypatch.setattr(module, "load_reranker", FakeReranker)
     monkeypatch.chdir(tmp_path)

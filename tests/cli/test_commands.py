@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from support import open_base, write_files
 
-from localrag import __version__, knowledge_base
+from localrag import __version__, knowledge_base, opening
 from localrag.cli import doctor as doctor_module
 from localrag.cli import main as main_module
 from localrag.cli import report as report_module
@@ -40,7 +40,7 @@ UNANSWERED = "who baked the sourdough bread?"
 @pytest.fixture(autouse=True)
 def fake_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the commands use the exact fake models."""
-    for module in (knowledge_base, load):
+    for module in (opening, load):
         monkeypatch.setattr(module, "load_embedder", FakeEmbedder)
         monkeypatch.setattr(module, "load_reranker", FakeReranker)
 
@@ -284,10 +284,10 @@ def test_ctrl_c_while_indexing_exits_with_130_and_leaves_a_valid_file(
             return super().embed_passages(texts)
 
     run("index", "docs/keys.md")
-    monkeypatch.setattr(knowledge_base, "load_embedder", Interrupted)
+    monkeypatch.setattr(opening, "load_embedder", Interrupted)
     stopped = run("index", "docs", code=130)
     assert stopped.stderr == "Stopped. What was indexed is kept; run the same command to go on.\n"
-    monkeypatch.setattr(knowledge_base, "load_embedder", FakeEmbedder)
+    monkeypatch.setattr(opening, "load_embedder", FakeEmbedder)
     with open_base(here / "localrag.db") as kb:
         assert kb.verify() == []
         assert len(kb.documents()) == 1

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from support import write_files
 
-from localrag import knowledge_base
+from localrag import opening
 from localrag.cli.main import cli
 from localrag.inference.fake import FakeEmbedder, FakeReranker
 
@@ -32,8 +32,8 @@ NOTICE = (
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in a folder that holds docs/, with the exact fake models."""
-    monkeypatch.setattr(knowledge_base, "load_embedder", FakeEmbedder)
-    monkeypatch.setattr(knowledge_base, "load_reranker", FakeReranker)
+    monkeypatch.setattr(opening, "load_embedder", FakeEmbedder)
+    monkeypatch.setattr(opening, "load_reranker", FakeReranker)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LOCALRAG_DB", raising=False)
     write_files(tmp_path / "docs", FILES)

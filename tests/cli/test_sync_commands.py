@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from support import open_base, write_files
 
-from localrag import knowledge_base
+from localrag import knowledge_base, opening
 from localrag.cli.main import cli
 from localrag.inference import load
 from localrag.inference.fake import FakeEmbedder, FakeReranker
@@ -32,7 +32,7 @@ UNANSWERED = "who baked the sourdough bread?"
 @pytest.fixture(autouse=True)
 def fake_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the commands use the exact fake models."""
-    for module in (knowledge_base, load):
+    for module in (opening, load):
         monkeypatch.setattr(module, "load_embedder", FakeEmbedder)
         monkeypatch.setattr(module, "load_reranker", FakeReranker)
 

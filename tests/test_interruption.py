@@ -13,7 +13,8 @@ from support import Contents, contents, open_base, write_files
 
 from localrag.config import make_settings
 from localrag.inference.fake import FakeEmbedder, FakeReranker
-from localrag.knowledge_base import KnowledgeBase, reembed_file
+from localrag.ingest.reembed import reembed_file
+from localrag.knowledge_base import KnowledgeBase
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 
@@ -60,7 +61,7 @@ import os, signal, sys
 sys.path.insert(0, sys.argv[1])
 from localrag.inference.fake import FakeEmbedder
 from localrag.ingest import reembed
-from localrag.knowledge_base import reembed_file
+from localrag.ingest.reembed import reembed_file
 
 _, _, base, step, wanted = sys.argv
 reembed.BATCH_TEXTS = 2

@@ -44,7 +44,9 @@ class BiEncoder:
         self._pooling = card.pooling
         self.fingerprint = card.fingerprint
         self._tokenizer = open_tokenizer(card, directory)
-        self._session = Session(directory / card.model, threads=threads, output=card.output)
+        self._session = Session(
+            directory / card.model, threads=threads, output=card.output, fused=card.fused
+        )
         self.counter = PassageCounter(self._tokenizer, card.passage_prefix, card.max_tokens)
 
     def embed_passages(self, texts: Sequence[str]) -> FloatArray:

@@ -45,7 +45,9 @@ class CrossEncoder:
         self.fingerprint = card.fingerprint
         self.calibration = card.calibration or PLAIN_SIGMOID
         self._tokenizer = open_tokenizer(card, directory)
-        self._session = Session(directory / card.model, threads=threads, output=card.output)
+        self._session = Session(
+            directory / card.model, threads=threads, output=card.output, fused=card.fused
+        )
 
     def relevance(self, query: str, passages: Sequence[str]) -> FloatArray:
         """Return the probability that each passage answers the query, shape (passages,).

@@ -13,7 +13,6 @@ from localrag.search.expand import Expand
 from localrag.search.fuse import Fuse
 from localrag.search.pages import page_of
 from localrag.search.rerank import Rerank
-from localrag.search.restrict import Restrict
 from localrag.search.retrieve import Lexical, Vector
 from localrag.search.transform import PassThrough
 from localrag.search.window import Window
@@ -82,6 +81,8 @@ def search_stages(  # noqa: PLR0913 - what a search is made of
     """
     stages: list[Stage] = [PassThrough()]
     if plan.filter is not None:
+        from localrag.search.restrict import Restrict  # noqa: PLC0415 - half a parser, seldom used
+
         stages.append(Restrict(connection, plan.filter))
     k = max(settings.retrieve_k, plan.limit)
     slots = None if plan.copies == "apart" else slots_for(connection, GROUPINGS[plan.copies])

@@ -32,6 +32,8 @@ class FakeRuntime:
         self.error: Exception | None = None
         self.fed: dict[str, Any] = {}
 
+    GraphOptimizationLevel = SimpleNamespace(ORT_DISABLE_ALL="none")
+
     def disable_telemetry_events(self) -> None:
         self.telemetry = False
 
@@ -69,6 +71,14 @@ def test_built_once_without_telemetry_on_the_cpu(runtime: FakeRuntime) -> None:
     assert session.threads == 3
     assert providers == ["CPUExecutionProvider"]
     assert runtime.telemetry is False
+
+
+def test_only_a_fused_graph_is_left_as_it_is(runtime: FakeRuntime) -> None:
+    for fused in (False, True):
+        Session(Path("model.onnx"), fused=fused).load()
+    before, after = (vars(options) for _, options, _ in runtime.built)
+    assert "graph_optimization_level" not in before
+    assert after["graph_optimization_level"] == "none"
 
 
 def test_closing_loads_again(runtime: FakeRuntime) -> None:

@@ -79,12 +79,11 @@ def _write(
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     tensors[prefix + EMBEDDINGS["emb.word"]] = source.matrices["emb.word"].dequantise()
-    for name, values in tensors.items():
-        rows = {"position": shape.positions, "token_type": shape.token_types}
-        part = name.rpartition("embeddings.")[2].removesuffix("_embeddings.weight")
-        kept = values.reshape(rows[part], shape.hidden) if part in rows else values
-        tensors[name] = np.ascontiguousarray(kept, np.float32)
-    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    for name in ("emb.pos", "emb.type"):  # the 4-bit file holds them as one row
+        own = prefix + EMBEDDINGS[name]
+        tensors[own] = tensors[own].reshape(-1, shape.hidden)
+    ready = {name: np.ascontiguousarray(values, np.float32) for name, values in tensors.items()}
+    save_file(ready, folder / "model.safetensors", metadata={"format": "pt"})
 
 
 def _finish(shape: Shape, tokenizer: Path, folder: Path, facts: dict[str, object]) -> None:

@@ -61,7 +61,7 @@ def sentence_transformers(folder: Path, threads: int | None) -> Peer:
     if threads is not None:
         importlib.import_module("torch").set_num_threads(threads)
     encoder = parts.Transformer(str(folder / "bi-encoder"), max_seq_length=512)
-    pooling = parts.Pooling(encoder.get_word_embedding_dimension(), pooling_mode="mean")
+    pooling = parts.Pooling(encoder.get_embedding_dimension(), pooling_mode="mean")
     model = library.SentenceTransformer(modules=[encoder, pooling, parts.Normalize()], device="cpu")
     reranker = library.CrossEncoder(str(folder / "cross-encoder"), max_length=512, device="cpu")
     return Peer(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         SyncReport,
         Trace,
     )
-    from localrag.search.pipeline import CopiesMode, Mode
+    from localrag.search.pipeline import CopiesMode, ExpandMode, Mode
     from localrag.store.documents import DocumentRow
 
 __all__ = ["KnowledgeBase"]
@@ -277,6 +277,9 @@ class KnowledgeBase(Session):
         mode: Mode = "hybrid",
         rerank: bool = True,
         context: int = 0,
+        expand: ExpandMode | None = None,
+        tokens: int | None = None,
+        per_document: int | None = None,
         budget: float | None = None,
         where: str | None = None,
         path: str | Iterable[str] | None = None,
@@ -292,6 +295,12 @@ class KnowledgeBase(Session):
             rerank: whether the cross-encoder reads the best candidates; without it hits have no
                 relevance.
             context: chunks before and after each hit that are shown with it.
+            expand: ``"neighbours"`` are these chunks, one if `context` says no more;
+                ``"section"`` is the section around the hit; ``"window"`` are sentences before and
+                after it, as many as `context` or the settings say. None is what fits the way in
+                which the file was cut. `Hit.matches` says where in the text the match is.
+            tokens: most tokens of all hits together; the best hit is given in any case.
+            per_document: most hits of one document; those of others move up.
             budget: seconds that the cross-encoder may read candidates, best first; those for which
                 no time is left follow behind, without a relevance. None reads all.
             where: expression over the documents' properties: ``year >= 2024 and lang = "ja"``.
@@ -302,13 +311,17 @@ class KnowledgeBase(Session):
 
         Raises:
             FilterError: `where` cannot be understood.
-            SettingsError: `mode` or `copies` is none of the three, or a number is too small.
+            SettingsError: `mode`, `copies` or `expand` is none of the three, or a number is too
+                small.
         """
         plan = Plan(
             mode=mode,
             rerank=rerank,
             limit=limit,
             neighbours=context,
+            expand=expand,
+            token_budget=tokens,
+            per_document=per_document,
             budget=budget,
             filter=filter_of(where, path, labels),
             copies=copies,

@@ -49,8 +49,11 @@ class Hit:
     start: int
     end: int
     text: str
-    """The matched chunk, widened by its neighbours where context was asked for."""
+    """The matched chunk, widened by what is around it where that was asked for."""
     chunk_id: int
+    matches: tuple[tuple[int, int], ...] = ()
+    """Where the chunks that were found lie within `text`, the best first: the first character of
+    each, and the one after its last. The rest of the text is context."""
     also_in: tuple[Place, ...] = ()
     """Other places of the same text, newest document first: the filter's own, at most 100."""
     also_in_count: int = 0

@@ -89,6 +89,12 @@ class Passage:
         return sum(chunk.tokens for chunk in self.chunks)
 
     @property
+    def matches(self) -> tuple[tuple[int, int], ...]:
+        """Where the matched chunks lie within `text`, best first: (start, end)."""
+        spans = {one.id: (one.start - self.start, one.end - self.start) for one in self.chunks}
+        return tuple(spans[id_] for id_ in self.matched)
+
+    @property
     def best(self) -> StoredChunk:
         """The best matched chunk."""
         return next(chunk for chunk in self.chunks if chunk.id == self.matched[0])

@@ -31,8 +31,8 @@ from localrag.search.retrieve import Lexical, Vector
 from localrag.search.run import run_stages
 from localrag.search.transform import PassThrough
 from localrag.store.chunks import fetch_chunks
-from models.training.mine import MINED, SEED, WORK, K, as_evaluation
-from models.training.questions import HELD_OUT, SETS, read_training_set
+from models.training.mine import BY_MEANING, MINED, WORK, K, as_evaluation, read_or_make
+from models.training.questions import HELD_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     import localrag
     from localrag.evaluate.datasets import EvaluationSet
+    from localrag.inference.protocols import TokenCounter
 
 RANK_WEIGHTS = (0.5, 1.0, 1.5, 2.0, 3.0)
 SCORE_WEIGHTS = (1, 2, 4, 6, 8, 12)
@@ -96,17 +97,17 @@ def measure_all(options: argparse.Namespace) -> Iterator[Row]:
     """Yield one row per set."""
     embedder = CachedEmbedder(load_embedder(), INDEX)
     reranker = load_reranker(options.reranker)
-    for name in options.set or sorted(name for name in SETS if SETS[name].by_meaning):
-        found = held_out(options.data, name)
+    for name in options.set or sorted(BY_MEANING):
+        found = held_out(options.data, name, embedder.counter)
         base = open_set(found, INDEX, embedder, reranker, progress)
         readings = [read(base, found, question.id, question.text) for question in found.questions]
         base.database.close()  # not the models: the next set uses them
         yield row_of(name, found, readings)
 
 
-def held_out(data: Path, name: str) -> EvaluationSet:
+def held_out(data: Path, name: str, counter: TokenCounter) -> EvaluationSet:
     """Return a training set with the questions that were held out of it."""
-    found = as_evaluation(read_training_set(data, name, SEED))
+    found = as_evaluation(read_or_make(data, name, counter))
     with gzip.open(MINED / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
         rows = [json.loads(line) for line in stream]
     chosen = {row["id"] for row in [row for row in rows if row["negatives"]][:HELD_OUT]}

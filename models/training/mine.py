@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import localrag
+    from localrag.inference.protocols import TokenCounter
     from models.training.questions import Passage, TrainingQuestion, TrainingSet
 
 WORK = Path(__file__).resolve().parents[1] / ".work"
@@ -52,6 +53,8 @@ CODE_QUESTIONS = 4_000
 TABLE_QUESTIONS = 1_500
 MADE = ("code", "tables")
 """Sets that are made here: their titles are contexts, in which an underscore is part of a name."""
+BY_MEANING = (*(name for name in SETS if SETS[name].by_meaning), "code")
+"""Sets whose passages are embedded, so that meaning misleads too."""
 SHORT_ANSWER = 3
 """Characters below which an answer is looked for as a whole word."""
 
@@ -69,13 +72,8 @@ def main() -> None:
         target = MINED / f"{name}.jsonl.gz"
         if target.exists():
             continue
-        if name == "code":
-            found = read_code(SEED, CODE_QUESTIONS, embedder.counter)
-        elif name == "tables":
-            found = read_tables(SEED, TABLE_QUESTIONS)
-        else:
-            found = read_training_set(arguments.data, name, SEED)
-        by_meaning = name == "code" or (name in SETS and SETS[name].by_meaning)
+        found = read_or_make(arguments.data, name, embedder.counter)
+        by_meaning = name in BY_MEANING
         chosen = embedder if by_meaning else CachedEmbedder(FakeEmbedder(), arguments.cache)
         rows = mine(found, chosen, arguments.cache, by_meaning=by_meaning)
         partial = target.with_suffix(".partial")
@@ -83,6 +81,15 @@ def main() -> None:
             for row in rows:
                 stream.write(json.dumps(row, ensure_ascii=False) + "\n")
         partial.rename(target)
+
+
+def read_or_make(data: Path, name: str, counter: TokenCounter) -> TrainingSet:
+    """Return one set, from the directory of the data or made here."""
+    if name == "code":
+        return read_code(SEED, CODE_QUESTIONS, counter)
+    if name == "tables":
+        return read_tables(SEED, TABLE_QUESTIONS)
+    return read_training_set(data, name, SEED)
 
 
 def mine(

@@ -1,7 +1,7 @@
 """Makes questions about rows of tables: invented data, with nothing copied from anywhere.
 
-A passage is some rows of a table under its header, as the product cuts a table, or one row with the
-names of its columns, as the product shows a row to the cross-encoder when it looks for the answer.
+A passage is some rows of a table under its header, as the product cuts a table, or rows that carry
+the names of their columns, several or one, as the product shows them to the cross-encoder.
 Negatives are the other rows of the same table and rows of tables that have the same columns.
 """
 
@@ -28,8 +28,8 @@ TABLES = 220
 FEWEST_ROWS, MOST_ROWS = 6, 24
 OF_A_PASSAGE = (3, 10)
 """Rows."""
-AS_NAMED_ROWS = 0.4
-"""Share of the tables whose passages are single rows with the names of their columns."""
+FORMS = ("header",) * 7 + ("names",) * 8 + ("names, one row",) * 5
+"""How the passages of a table look, in equal shares."""
 OF_A_TABLE = 8
 """Questions."""
 
@@ -133,14 +133,20 @@ def _value(kind: str, language: Language, generator: random.Random) -> str:
 
 
 def _cut(table: Table, number: str, passages: dict[str, Passage], generator: random.Random) -> None:
-    named = generator.random() < AS_NAMED_ROWS
+    form = generator.choice(FORMS)
     header = f"| {' | '.join(table.columns)} |"
     rule = f"|{' --- |' * len(table.columns)}"
     start = 0
     while start < len(table.rows):
-        end = min(len(table.rows), start + (1 if named else generator.randint(*OF_A_PASSAGE)))
+        end = min(
+            len(table.rows),
+            start + (1 if form.endswith("one row") else generator.randint(*OF_A_PASSAGE)),
+        )
         lines = [f"| {' | '.join(row)} |" for row in table.rows[start:end]]
-        text = named_row(lines[0], table.columns) if named else "\n".join([header, rule, *lines])
+        if form == "header":
+            text = "\n".join([header, rule, *lines])
+        else:
+            text = "\n".join(named_row(line, table.columns) for line in lines)
         id_ = f"{number}.{start}"
         passages[id_] = Passage(id_, table.title, text)
         table.passages.append((id_, range(start, end)))

@@ -10,11 +10,8 @@ import pytest
 from click.testing import CliRunner
 from support import write_files
 
-from localrag import opening
 from localrag.cli.main import cli
 from localrag.config import Chunking, ContextLine
-from localrag.inference import load
-from localrag.inference.fake import FakeEmbedder, FakeReranker
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,15 +24,10 @@ FILES = {
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in a folder that holds docs/ and nothing else, with the exact fake models."""
-    for module in (opening, load):
-        monkeypatch.setattr(module, "load_embedder", FakeEmbedder)
-        monkeypatch.setattr(module, "load_reranker", FakeReranker)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("LOCALRAG_DB", raising=False)
-    write_files(tmp_path / "docs", FILES)
-    return tmp_path
+def here(workplace: Path) -> Path:
+    """Work in a folder that holds docs/ and nothing else."""
+    write_files(workplace / "docs", FILES)
+    return workplace
 
 
 def run(*arguments: str, code: int = 0) -> str:

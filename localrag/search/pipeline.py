@@ -16,7 +16,6 @@ from localrag.search.pages import page_of
 from localrag.search.per_document import PerDocument, share
 from localrag.search.rerank import Rerank
 from localrag.search.retrieve import Lexical, Vector
-from localrag.search.sentences import Sentences
 from localrag.search.transform import PassThrough
 from localrag.search.window import Window
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from localrag.config import Settings
     from localrag.inference.protocols import Embedder, Reranker
     from localrag.records import Filter, SearchState, Stage
+    from localrag.search.sentences import Sentences
     from localrag.store.copies import Grouping
     from localrag.store.vector_search import VectorSearch
 
@@ -141,7 +141,11 @@ def _window(settings: Settings, plan: Plan) -> Window | Sentences:
     """Return the sentences around a match: as many as were asked for by name, or more."""
     fewest = 0 if plan.expand and plan.neighbours else settings.window_sentences
     count = max(plan.neighbours, fewest)
-    return Window(count) if settings.chunking == "sentence-window" else Sentences(count)
+    if settings.chunking == "sentence-window":
+        return Window(count)
+    from localrag.search.sentences import Sentences  # noqa: PLC0415 - many expressions to compile
+
+    return Sentences(count)
 
 
 FARTHEST: Final = 100

@@ -119,7 +119,7 @@ def read_all(options: argparse.Namespace) -> Iterator[tuple[str, list[Candidates
     embedder = CachedEmbedder(load_embedder(), INDEX)
     reranker = CachedReranker(load_reranker(options.reranker), CACHE)
     for name in options.set or sorted(name for name in SETS if SETS[name].by_meaning):
-        found = held_out(options.data, name)
+        found = held_out(options.data, name, embedder.counter)
         base = open_set(found, INDEX, embedder, reranker, progress)
         questions = found.questions[: options.limit]
         progress(f"{name}: {len(questions)} questions")

@@ -72,9 +72,15 @@ class Settings(BaseModel):
     max_file_bytes: int = Field(default=50_000_000, ge=1)
     """Larger files are skipped, with a message."""
     reader_seconds: int = Field(default=120, ge=1)
-    """Longest time that reading one file may take; then it is skipped."""
+    """Longest time that reading one file may take, or each page of it that is read from its
+    picture; then it is skipped."""
     reader_memory_bytes: int = Field(default=1_000_000_000, ge=100_000_000)
     """Most memory that a process which reads files may take, where the system can limit it."""
+    glossary: bool = True
+    """Whether a search also looks for what the glossary says of the query's words: abbreviations
+    that documents explain, and those that the user added."""
+    spelling: bool = True
+    """Whether a search also looks for the nearest words of a word that no document has."""
     retrieve_k: int = Field(default=50, ge=1, le=4_096)
     """Candidates of each retrieval method."""
     vector_matrix_from: int = Field(default=5_000, ge=1)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from localrag.chunking.statistics import ChunkStatistics
     from localrag.inference.protocols import Embedder
+    from localrag.ingest.glossary import Glossary
     from localrag.records import (
         Metadata,
         ProgressCallback,
@@ -399,6 +400,11 @@ class KnowledgeBase(Session):
         """Return the sources that could not be indexed, with the reasons."""
         with self.database.reading() as connection:
             return list_skipped(connection)
+
+    @property
+    def glossary(self) -> Glossary:
+        """What abbreviations stand for, as searches use it: see it, add to it, take out of it."""
+        return ingest.Glossary(self.database)
 
     def status(self) -> Status:
         """Return what the file holds."""

@@ -165,6 +165,8 @@ def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
     status = printed("status")
     reembed = printed("reembed")
     doctor = printed("doctor")
+    added = printed("glossary", "add", "KB", "knowledge base")
+    glossary = printed("glossary", "list")
     models = printed("models", "list")
     objects = {
         "search": search,
@@ -187,6 +189,10 @@ def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
         "Moved document": index["moved"][0],
         "Skipped file": index["skipped"][0],
         "skipped": printed("skipped"),
+        "glossary list": glossary,
+        "Glossary entry": glossary["entries"][0],
+        "glossary add": added,
+        "glossary remove": printed("glossary", "remove", "KB"),
         "remove": printed("remove", "docs/moved.md"),
         "compact": printed("compact"),
         "models list": models,
@@ -199,7 +205,8 @@ def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
     assert documented_keys(root) == {name: list(value) for name, value in objects.items()}
     assert list(search["trace"]) == list(ask["trace"]) == list(trace)
     assert list(status["skipped_files"][0]) == list(index["skipped"][0])
-    assert list(printed("search", QUESTION)) == ["query", "trace_id", "hits", "warnings"]
+    keys = ["query", "trace_id", "hits", "searched_also", "warnings"]
+    assert list(printed("search", QUESTION)) == keys
     assert list(printed("ask", QUESTION))[-1] == "warnings"
 
 

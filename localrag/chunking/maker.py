@@ -61,7 +61,7 @@ class ChunkMaker:
 
     def limits(self, section: int, chunk_tokens: int, overlap_tokens: int = 0) -> Limits:
         """Return what is left for text beside the context of a section."""
-        _, context = self._context(section)
+        context = self._context(section)
         model = max(1, self.counter.max_tokens - self.counter.count(f"{context}\n") - _MARGIN)
         chunk = min(chunk_tokens, model)
         return Limits(chunk=chunk, model=model, overlap=min(overlap_tokens, chunk - 1))
@@ -69,11 +69,15 @@ class ChunkMaker:
     def chunks(self, span: Span, ordinal: int, section: int | None = None) -> list[Chunk]:
         """Return the chunk of a span; more than one where it does not fit the model after all.
 
-        It lies in the section of its last unit, unless another one is named.
+        It lies in the section of its last unit, unless another one is named: then it may lie in
+        several, and its line of context names them all where there is room.
         """
         if section is None:
             section = self.outline.section_of[span.units[-1].block]
-        path, context = self._context(section)
+            context = self._context(section)
+        else:
+            context = self._joint_context(span, section)
+        path = self.outline.path(section)
         return [
             Chunk(
                 ordinal=ordinal + number,
@@ -108,19 +112,31 @@ class ChunkMaker:
             for index, heading in enumerate(self.outline.headings)
         )
 
-    def _context(self, section: int) -> tuple[tuple[str, ...], str]:
-        path = self.outline.path(section)
+    def _context(self, section: int) -> str:
+        return self._line_of(self.outline.path(section))
+
+    def _joint_context(self, span: Span, section: int) -> str:
+        """Return the line of all sections of a span; that of its own if it becomes too long."""
+        sections = (self.outline.section_of[unit.block] for unit in span.units)
+        joint = self._line_of(self.outline.joint_path([section, *sections]))
+        size = self._size(joint, span.preamble, span.start, span.end)
+        return joint if size <= self.counter.max_tokens else self._context(section)
+
+    def _line_of(self, path: tuple[str, ...]) -> str:
         if self.context == "none":
-            return path, ""
+            return ""
         shown = () if self.context == "title" else path
-        return path, context_line(self.document.title, shown, self.counter)
+        return context_line(self.document.title, shown, self.counter)
+
+    def _size(self, context: str, preamble: str, start: int, end: int) -> int:
+        parts = (context, preamble, self.document.text[start:end])
+        return self.counter.count("\n".join(part for part in parts if part))
 
     def _fitting(
         self, context: str, preamble: str, start: int, end: int
     ) -> Iterator[tuple[int, int, int]]:
         """Yield spans with their exact token count, none above what the model takes."""
-        parts = (context, preamble, self.document.text[start:end])
-        size = self.counter.count("\n".join(part for part in parts if part))
+        size = self._size(context, preamble, start, end)
         if size <= self.counter.max_tokens or end - start <= 1:
             yield start, end, size
             return

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from localrag.inference.protocols import TokenCounter
     from localrag.records import Block, Document
 
-__all__ = ["Heading", "Outline", "context_line", "outline_of"]
+__all__ = ["SEPARATOR", "Heading", "Outline", "context_line", "outline_of"]
 
-_SEPARATOR = " > "
+SEPARATOR = " > "
 _LONGEST_CONTEXT = 64
 _CONTEXT_SHARE = 4
 
@@ -48,6 +49,25 @@ class Outline:
         texts = [self.headings[index].text for index in reversed(self.ancestors(section)[:-1])]
         return tuple(text for text in texts if text)
 
+    def joint_path(self, sections: Iterable[int]) -> tuple[str, ...]:
+        """Return what the paths of several sections share, then what is left of each, as one.
+
+        ``Shop > open`` and ``Shop > close`` give ``Shop`` and ``open, close``.
+        """
+        paths = list(dict.fromkeys(self.path(section) for section in sections))
+        if len(paths) == 1:
+            return paths[0]
+        levels = takewhile(lambda level: len(set(level)) == 1, zip(*paths, strict=False))
+        shared = tuple(level[0] for level in levels)
+        rests = [path[len(shared) :] for path in paths]
+        # A section that goes on in one that it encloses is named by that one.
+        said = [
+            SEPARATOR.join(rest)
+            for rest, following in zip_longest(rests, rests[1:], fillvalue=())
+            if rest and following[: len(rest)] != rest
+        ]
+        return (*shared, ", ".join(said)) if said else shared
+
 
 def outline_of(document: Document) -> Outline:
     """Return the tree that the headings of `document` span."""
@@ -81,12 +101,12 @@ def context_line(title: str, path: Sequence[str], counter: TokenCounter) -> str:
     title, path = _one_line(title), [_one_line(heading) for heading in path]
     if path and path[0].casefold() == title.casefold():
         path = path[1:]
-    while path and counter.count(_SEPARATOR.join((title, *path))) > most:
+    while path and counter.count(SEPARATOR.join((title, *path))) > most:
         if len(path) == 1:
             title, path = _cut(title, most // 3, counter), [_cut(path[0], most // 2, counter)]
             break
         path = path[1:]
-    line = _SEPARATOR.join(part for part in (title, *path) if part)
+    line = SEPARATOR.join(part for part in (title, *path) if part)
     return _cut(line, most, counter)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CHUNKER_VERSION", "STRATEGIES", "Splitter", "Strategy", "strategy"]
 
-CHUNKER_VERSION = "2"
+CHUNKER_VERSION = "3"
 """Changes whenever the same document would give other chunks."""
 
 

@@ -28,6 +28,7 @@ from localrag.cli.output import (
     print_failures,
     print_filter_note,
     print_json,
+    print_searched_also,
     print_trace,
     shown_other_places,
     shown_place,
@@ -95,6 +96,7 @@ def ask(  # noqa: PLR0913 - click hands over each option by name
         )
     else:
         print_answer(answer)
+        print_searched_also(answer.trace)
         if explain:
             print_trace(answer.trace, chunks, lines=5)
     if not answer.found:
@@ -111,6 +113,7 @@ def answer_json(answer: Answer) -> dict[str, object]:
         "found": answer.found,
         "citations": [citation_json(citation) for citation in answer.citations],
         "trace_id": answer.trace.id,
+        "searched_also": answer.trace.searched_also,
         "warnings": list(answer.trace.failures),
     }
 

@@ -16,6 +16,7 @@ from localrag.cli.ask import ask
 from localrag.cli.chunks import chunks
 from localrag.cli.compact import compact
 from localrag.cli.doctor import doctor
+from localrag.cli.glossary import glossary
 from localrag.cli.index import index
 from localrag.cli.models import models
 from localrag.cli.options import OrderedGroup
@@ -80,6 +81,7 @@ for command in (
     chunks,
     status,
     skipped,
+    glossary,
     remove,
     compact,
     reembed,

@@ -26,6 +26,7 @@ __all__ = [
     "print_failures",
     "print_filter_note",
     "print_json",
+    "print_searched_also",
     "print_trace",
     "shorten",
     "shown_other_places",
@@ -177,6 +178,13 @@ def _place(chunk: StoredChunk | None) -> dict[str, object]:
     }
 
 
+def print_searched_also(trace: Trace) -> None:
+    """Say what else was looked for: hits may hold these words and not the query's."""
+    if trace.searched_also:
+        note = f"Searched also for: {plain(trace.searched_also)}"
+        click.echo(click.style(note, dim=True), err=True)
+
+
 def print_filter_note(trace: Trace) -> None:
     """Say what a filter let through: it may be why nothing was found."""
     for stage in trace.stages:
@@ -184,7 +192,7 @@ def print_filter_note(trace: Trace) -> None:
             click.echo(f"The filter let through: {plain(stage.note)}", err=True)
 
 
-FILTER_STAGE = "1b. filter"
+FILTER_STAGE = "0. filter"
 
 
 def print_trace(trace: Trace, chunks: Mapping[int, StoredChunk], lines: int | None) -> None:

@@ -28,6 +28,7 @@ from localrag.cli.output import (
     print_failures,
     print_filter_note,
     print_json,
+    print_searched_also,
     print_trace,
     shorten,
     shown_other_places,
@@ -155,6 +156,7 @@ def search(  # noqa: PLR0913 - click hands over each option by name
         if not result.hits:
             click.echo("Nothing found.")
             print_filter_note(result.trace)
+        print_searched_also(result.trace)
         if explain:
             print_trace(result.trace, chunks, lines=5)
     if not result.hits:
@@ -167,6 +169,7 @@ def result_json(result: SearchResult) -> dict[str, object]:
         "query": result.query,
         "trace_id": result.trace.id,
         "hits": [hit_json(hit) for hit in result],
+        "searched_also": result.trace.searched_also,
         "warnings": list(result.trace.failures),
     }
 

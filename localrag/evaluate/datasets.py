@@ -7,8 +7,10 @@
     qrels.tsv       query-id, corpus-id, score                    header line optional
 
 Each file may be compressed (``.jsonl.gz``). A set with several splits has ``qrels_dev.tsv``,
-``qrels_test.tsv`` and so on, or, as BEIR publishes them, ``qrels/dev.tsv``. Format: Thakur et al.,
-"BEIR: a heterogeneous benchmark for zero-shot evaluation of information retrieval models", 2021.
+``qrels_test.tsv`` and so on, or, as BEIR publishes them, ``qrels/dev.tsv``. Where passages
+are parts of files, ``documents.jsonl`` may hold the files; ``metadata.doc`` names that of a
+passage. Format: Thakur et al., "BEIR: a heterogeneous benchmark for zero-shot evaluation of
+information retrieval models", 2021.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from localrag.errors import ReadError, SettingsError
 
@@ -50,6 +52,15 @@ class EvaluationPassage:
     id: str
     title: str
     text: str
+    document: str = ""
+    """Id of the file that it is a part of; empty where the file is not known."""
+    start: int = 0
+    """First character of it in the file."""
+
+    @property
+    def end(self) -> int:
+        """One past its last character in the file."""
+        return self.start + len(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +82,8 @@ class EvaluationSet:
     questions: tuple[EvaluationQuestion, ...]
     judgements: Mapping[str, Mapping[str, int]]
     """Question id to passage id to grade, for exactly the questions above."""
+    documents: Mapping[str, str] = field(default_factory=dict)
+    """The files that the passages are parts of, where the set has them."""
 
     def sample(self, limit: int) -> EvaluationSet:
         """Return the set with at most `limit` of its questions, and all of its passages.
@@ -120,13 +133,16 @@ def read_set(
     chosen = choose_split(home, splits, split)
     judged = {one: read_judgements(path) for one, path in splits.items()}
     foreign = passages_of_other_splits(judged, chosen) if passages == "split" else set()
+    documents = read_documents(home)
+    found = tuple(one for one in read_passages(home, documents) if one.id not in foreign)
     questions = tuple(q for q in read_questions(home) if q.id in judged[chosen])
     return EvaluationSet(
         name=home.name if name == "." else name,
         split=chosen,
-        passages=tuple(passage for passage in read_passages(home) if passage.id not in foreign),
+        passages=found,
         questions=questions,
         judgements={question.id: judged[chosen][question.id] for question in questions},
+        documents=documents,
     )
 
 
@@ -193,10 +209,30 @@ def read_judgements(path: Path) -> SampleGrades:
     return {question: found for question, found in grades.items() if max(found.values()) > 0}
 
 
-def read_passages(home: Path) -> Iterator[EvaluationPassage]:
-    """Yield the corpus in the order of the file."""
+def read_documents(home: Path) -> dict[str, str]:
+    """Return the whole files of a set by id; none where it has only passages."""
+    if not any(home.glob("documents.jsonl*")):
+        return {}
+    return {str(one["_id"]): one["text"] for one in read_records(home, "documents.jsonl")}
+
+
+def read_passages(home: Path, documents: Mapping[str, str]) -> Iterator[EvaluationPassage]:
+    """Yield the corpus in the order of the file.
+
+    The passages of a document follow each other without a gap, in the order of the file.
+
+    Raises:
+        ReadError: a passage does not stand in its document where the one before it ends.
+    """
+    ends: dict[str, int] = {}
     for record in read_records(home, "corpus.jsonl"):
-        yield EvaluationPassage(str(record["_id"]), record.get("title") or "", record["text"])
+        id_, title, text = str(record["_id"]), record.get("title") or "", record["text"]
+        document = record.get("metadata", {}).get("doc", "") if documents else ""
+        start = ends.get(document, 0)
+        if documents and not documents.get(document, "").startswith(text, start):
+            raise ReadError("unreadable", f"{home}: {id_} is not at {start} of {document}")
+        ends[document] = start + len(text)
+        yield EvaluationPassage(id_, title, text, document, start if documents else 0)
 
 
 def read_questions(home: Path) -> Iterator[EvaluationQuestion]:
@@ -205,7 +241,7 @@ def read_questions(home: Path) -> Iterator[EvaluationQuestion]:
         yield EvaluationQuestion(str(record["_id"]), record["text"])
 
 
-def read_records(home: Path, name: str) -> Iterator[dict[str, str]]:
+def read_records(home: Path, name: str) -> Iterator[dict[str, Any]]:
     """Yield the objects of a file of JSON lines, compressed or not."""
     path = home / name if (home / name).is_file() else home / f"{name}.gz"
     if not path.is_file():
@@ -218,7 +254,7 @@ def read_records(home: Path, name: str) -> Iterator[dict[str, str]]:
                 raise ReadError("unreadable", f"{path}, line {number}: {error}") from error
 
 
-def record_of(value: object) -> dict[str, str]:
+def record_of(value: object) -> dict[str, Any]:
     """Return `value` if it is an object with the two fields that all records have.
 
     Raises:

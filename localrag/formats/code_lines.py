@@ -1,10 +1,15 @@
-"""Definitions in source code by its lines, where there is no parser: keywords and indentation."""
+"""Definitions in source code by its lines, where there is no parser.
+
+Keywords and the form of a line say what is defined; the braces of its body, or else how far it is
+indented, say where it ends.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
 
+from localrag.formats.code_braces import BRACED, braces_of
 from localrag.formats.code_definitions import Definition, with_comments
 
 if TYPE_CHECKING:
@@ -20,7 +25,7 @@ _KEYWORD: Final = re.compile(
       (?P<keyword>class|struct|interface|enum|trait|impl|protocol|extension|record|union|object
         |namespace|module|mod|package(?=\s+\w+\s*\{)|def|defp|defmodule|fn|func|fun|function\*?|sub
         |macro_rules!|message|service|contract|library|type(?=\s+\w+\s+(?:struct|interface)))
-      \s+(?:<[^>]*>\s*)?(?:\(\w*\s*\*?(?P<receiver>\w+)[^)]*\)\s*)?
+      (?:\s+|(?=<))(?:<[^>]*>\s*)?(?:\(\w*\s*\*?(?P<receiver>\w+)[^)]*\)\s*)?
       (?P<name>[\w$~][\w$.:~!?]*(?:<[^>{]*>)?(?:\s+for\s+[\w$.:<>]+)?)""",
     re.VERBOSE,
 )
@@ -77,17 +82,19 @@ _CONTINUES: Final = re.compile(r"\s*[})\]{]|\s*(?:end|fi|done|esac)\b|#|//|\*|/\
 
 
 def definitions_by_lines(lines: Sequence[str], language: str) -> list[Definition]:
-    """Return what looks like a definition, each up to where the code is indented no more."""
+    """Return what looks like a definition, each up to where its body ends."""
     patterns = _PATTERNS.get(language)
     if patterns is None:
         patterns = (_KEYWORD, _ARROW, *([_SIGNATURE] if language in _SIGNED else []))
     found = list(_found(lines, patterns))
     indents = [_indent(line) for line in lines]
+    braces = braces_of(lines) if language in BRACED else None
     sections = patterns and patterns[0] in (_SECTION, _TARGET, _HUNK)
     definitions = []
     for position, (row, name) in enumerate(found):
         following = found[position + 1][0] if position + 1 < len(found) else len(lines)
-        end = following if sections else _end(lines, indents, row)
+        body_end = braces.body_end(row) if braces else None
+        end = following if sections else body_end or _end(lines, indents, row)
         definitions.append(Definition(with_comments(lines, row), max(end, row + 1), name))
     return sorted(definitions)
 
@@ -123,7 +130,8 @@ def _is_name(name: str, match: re.Match[str], lines: Sequence[str], row: int) ->
     head = next((line for line in lines[row + 1 : row + 12] if re.search(r"[;{}]", line)), "")
     opens = "{" in head and ";" not in head.partition("{")[0]
     if match["indent"]:
-        return opens and head.lstrip().startswith(")")
+        below = head.strip() == "{" or head.lstrip().startswith("throws ")
+        return opens and (head.lstrip().startswith(")") or (below and len(words) > 1))
     return opens and len(words) > 1 and words[0] != name
 
 

@@ -41,7 +41,10 @@ _WRAPPERS_WORDS: Final = """
 _WRAPPERS: Final = frozenset(_WRAPPERS_WORDS.split())
 _ARROWS: Final = frozenset(("arrow_function", "function_expression", "function", "class"))
 _NAMES: Final = ("name", "declarator", "type", "path", "left")
+_WHOLE: Final = frozenset(("qualified_identifier", "operator_cast"))
+"""Names with parts: ``Shop::open`` says whose method stands outside its class."""
 _OWNER: Final = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\s*\)$")
+_MACRO: Final = re.compile(r"[A-Z][A-Z0-9_]+\(\s*\w+(?:\s*,\s*\w+)*\s*\)")
 _MOST_NAME = 120
 
 
@@ -92,12 +95,18 @@ def _name(node: Any) -> str:  # noqa: ANN401
     receiver = node.child_by_field_name("receiver")
     if receiver is not None and (owner := _OWNER.search(_text(receiver))):
         return f"{owner[1]}.{_text(node.child_by_field_name('name'))}"
-    while True:
+    outer = node
+    while node.type not in _WHOLE:
         inner = next((found for key in _NAMES if (found := node.child_by_field_name(key))), None)
+        if inner is None and node.type == "reference_declarator":
+            inner = node.named_children[-1]
         if inner is None:
             break
-        node = inner
-    text = _text(node)
+        outer, node = node, inner
+    # `TEST(Suite, Case) {`: a macro defines something, and its arguments tell what.
+    text = _text(outer if _MACRO.fullmatch(_text(outer)) else node)
+    if node.type == "operator_cast":
+        text = text.partition("(")[0]
     return " ".join(text.split()) if len(text) <= _MOST_NAME and "\n" not in text else ""
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from localrag.ingest.discover import path_of, uri_of
+    from localrag.ingest.glossary import Glossary
     from localrag.ingest.memory import add_document
     from localrag.ingest.pipeline import own_files, sync
     from localrag.ingest.reembed import reembed, reembed_file
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from localrag.ingest.watch import watched
 
 __all__ = [
+    "Glossary",
     "add_document",
     "named",
     "own_files",
@@ -34,6 +36,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Glossary": "glossary",
     "add_document": "memory",
     "named": "sources",
     "own_files": "pipeline",

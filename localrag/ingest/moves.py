@@ -7,7 +7,7 @@ from collections import defaultdict
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from localrag.chunking.outline import context_line
+from localrag.chunking.outline import SEPARATOR, context_line
 from localrag.formats.registry import suffix_of
 from localrag.formats.spans import stem_of
 from localrag.ingest.prepare import read_source, words_of
@@ -70,10 +70,20 @@ class Retitled:
 
     def __init__(self, chunk: StoredChunk, title: str, counter: TokenCounter) -> None:
         self.id = chunk.id
-        self.context = context_line(title, chunk.headings, counter)
+        self.context = _retitled_context(chunk, title, counter)
         parts = (self.context, chunk.preamble, chunk.text)
         self.tokens = counter.count("\n".join(part for part in parts if part))
         self.words = words_of(self.context, chunk.preamble, chunk.text)
+
+
+def _retitled_context(chunk: StoredChunk, title: str, counter: TokenCounter) -> str:
+    if not chunk.context:
+        return ""
+    if chunk.context == context_line(chunk.title, chunk.headings, counter):
+        return context_line(title, chunk.headings, counter)
+    # The title alone, or a window that lies in several sections.
+    _, *path = chunk.context.split(SEPARATOR)
+    return context_line(title, path, counter)
 
 
 def is_named_by_file(row: DocumentRow, metadata: Metadata, chunks: Iterable[StoredChunk]) -> bool:

@@ -15,6 +15,7 @@ from localrag.ingest.look_ahead import look_ahead
 from localrag.ingest.moves import find_moves
 from localrag.ingest.prepare import Prepared, Preparer, Touched
 from localrag.ingest.readers import COSTLY, Readers
+from localrag.ingest.short_forms import catch_up
 from localrag.ingest.sources import below
 from localrag.ingest.tally import Tally
 from localrag.ingest.write import embed_all, move_document, remove_document, write_document
@@ -128,6 +129,8 @@ class _Run:
     """What is to be embedded next."""
 
     def all(self) -> SyncReport:
+        if not self.dry_run:
+            catch_up(self.database, self.check_cancelled)
         self.stored = {row.uri: row for row in list_documents(self.database.connection)}
         self.ledger = skipped_attempts(self.database.connection)
         own = own_files(self.database.path)

@@ -9,6 +9,7 @@ import numpy as np
 from localrag.formats.spans import stem_of
 from localrag.ingest.copies import mark_copies
 from localrag.ingest.moves import is_named_by_file, retitle
+from localrag.ingest.short_forms import write_short_forms
 from localrag.store.chunks import (
     chunk_hash,
     chunk_ids_of,
@@ -85,6 +86,7 @@ def write_document(database: Database, prepared: Prepared, vectors: FloatArray) 
         insert_words(connection, ids, prepared.words)
         insert_vectors(connection, ids, vectors)
         mark_copies(connection, ids, prepared.chunks, prepared.words, vectors)
+        write_short_forms(connection, document_id, prepared.chunks)
         clear_skipped(connection, [prepared.row.uri])
 
 

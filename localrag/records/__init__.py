@@ -7,6 +7,7 @@ query becomes a `SearchState` that the stages widen and narrow, and what comes o
 
 from localrag.records.chunks import Chunk, ChunkSize, Section, StoredChunk, passage_text
 from localrag.records.documents import PAGE_BREAK, Block, BlockKind, Document, Metadata
+from localrag.records.glossary import Alternative, GlossaryEntry
 from localrag.records.reports import (
     Moved,
     Progress,
@@ -18,12 +19,14 @@ from localrag.records.reports import (
 from localrag.records.results import Answer, Citation, Hit, Place, SearchResult, cite
 from localrag.records.search import Allowed, Copies, Filter, Passage, RankedList, SearchState, Stage
 from localrag.records.status import Properties, Source, Status
-from localrag.records.trace import FAILED, Candidate, StageRecord, Trace
+from localrag.records.trace import ALSO, FAILED, Candidate, StageRecord, Trace
 
 __all__ = [
+    "ALSO",
     "FAILED",
     "PAGE_BREAK",
     "Allowed",
+    "Alternative",
     "Answer",
     "Block",
     "BlockKind",
@@ -34,6 +37,7 @@ __all__ = [
     "Copies",
     "Document",
     "Filter",
+    "GlossaryEntry",
     "Hit",
     "Metadata",
     "Moved",

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from localrag.records.chunks import StoredChunk
+    from localrag.records.glossary import Alternative
     from localrag.records.results import Citation, Place
     from localrag.records.trace import Candidate
 
@@ -108,6 +109,8 @@ class SearchState:
     """The words the user typed: ranking and answering use nothing else."""
     queries: tuple[str, ...] = ()
     """What retrieval uses: stage 1 sets it."""
+    alternatives: tuple[Alternative, ...] = ()
+    """What documents may have in place of words of the query: stage 1 sets it."""
     allowed: Allowed | None = None
     """What retrieval may find: the filter sets it; None for every chunk."""
     lists: tuple[RankedList, ...] = ()

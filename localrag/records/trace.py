@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["FAILED", "Candidate", "StageRecord", "Trace"]
+__all__ = ["ALSO", "FAILED", "Candidate", "StageRecord", "Trace"]
 
 FAILED = "failed: "
 """Begins the note of a stage that went on without its model."""
+
+ALSO = "searched also for: "
+"""Begins the note of a stage that found other words for those of the query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,12 @@ class Trace:
     def chunk_ids(self) -> frozenset[int]:
         """Ids of all chunks that any stage let through."""
         return frozenset(one.chunk_id for stage in self.stages for one in stage.survivors)
+
+    @property
+    def searched_also(self) -> str:
+        """What retrieval looked for in place of words of the query; empty for nothing."""
+        notes = (stage.note for stage in self.stages if stage.note.startswith(ALSO))
+        return next(notes, "").removeprefix(ALSO)
 
     @property
     def failures(self) -> tuple[str, ...]:

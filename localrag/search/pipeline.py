@@ -10,13 +10,14 @@ from localrag.errors import SettingsError
 from localrag.records import Copies, Hit
 from localrag.search.copies import Collapse, slots_for
 from localrag.search.expand import Expand
+from localrag.search.files import SourceFiles
 from localrag.search.filling import Spread
 from localrag.search.fuse import Fuse
 from localrag.search.pages import page_of
 from localrag.search.per_document import PerDocument, share
 from localrag.search.rerank import Rerank
 from localrag.search.retrieve import Lexical, Vector
-from localrag.search.transform import PassThrough
+from localrag.search.transform import Transform
 from localrag.search.window import Window
 
 if TYPE_CHECKING:
@@ -92,19 +93,22 @@ def search_stages(  # noqa: PLR0913 - what a search is made of
 
     Without `vectors` vec0 finds the nearest chunks, whatever the base's size.
     """
-    stages: list[Stage] = [PassThrough()]
+    stages: list[Stage] = []
     if plan.filter is not None:
+        # First, so that stage 1 reveals nothing of documents that may not be searched.
         from localrag.search.restrict import Restrict  # noqa: PLC0415 - half a parser, seldom used
 
         stages.append(Restrict(connection, plan.filter))
+    stages.append(Transform(connection, glossary=settings.glossary, spelling=settings.spelling))
     k = max(settings.retrieve_k, plan.limit)
     slots = None if plan.copies == "apart" else slots_for(connection, GROUPINGS[plan.copies])
     most = plan.per_document
     filling = slots if most is None else Spread(connection, share(most, plan.limit, k), slots)
+    files = SourceFiles(connection)
     if plan.mode != "vector":
-        stages.append(Lexical(connection, k, filling))
+        stages.append(Lexical(connection, k, filling, files))
     if plan.mode != "lexical":
-        stages.append(Vector(connection, embedder, k, filling, vectors))
+        stages.append(Vector(connection, embedder, k, filling, files, vectors))
     if slots is not None:
         stages.append(Collapse(connection, slots))
     stages.append(Fuse(settings.rrf_k))

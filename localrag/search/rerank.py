@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from localrag.errors import RemoteError
 from localrag.records import FAILED, Candidate
+from localrag.search.reading import as_read
 from localrag.store.chunks import fetch_chunks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import apsw
 
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FUSED_WEIGHT", "Rerank", "evidence"]
 
-FUSED_WEIGHT: Final = 12.0
-"""Of the logarithm of the fused score beside the cross-encoder's log-odds, chosen by
-models/training/evidence.py. Of the best of both lists and the 30th of both it makes 4.6."""
+FUSED_WEIGHT: Final = 200.0
+"""Of the fused score beside the cross-encoder's log-odds, chosen by models/training/evidence.py.
+The best of both lists gets 6.6 from it, the last of both next to nothing."""
 
 SUREST: Final = 1e-6
 """Least distance of a probability from 0 and 1: a model that is sure has no infinite odds."""
@@ -36,10 +37,9 @@ BATCH: Final = 6
 class Rerank:
     """Let the cross-encoder read the best candidates against the original query, and order them.
 
-    What it reads is added to what retrieval found (see `evidence`): two methods that agree on a
-    chunk are evidence that a small cross-encoder should not be able to discard where it is unsure.
-    A survivor's score is the cross-encoder's probability alone, which therefore need not fall from
-    rank to rank.
+    What it reads is added to what retrieval found (see `evidence`): two methods that put a chunk
+    far ahead should not be overruled by a small cross-encoder that is unsure. A survivor's score is
+    the cross-encoder's probability alone, which therefore need not fall from rank to rank.
     """
 
     connection: apsw.Connection
@@ -61,7 +61,7 @@ class Rerank:
         wanted = [candidate.chunk_id for candidate in state.survivors[: self.top]]
         chunks = fetch_chunks(self.connection, wanted)
         ids = [id_ for id_ in wanted if id_ in chunks]
-        passages = [chunks[id_].passage for id_ in ids]
+        passages = [as_read(chunks[id_], state.query) for id_ in ids]
         try:
             scores = self._read(state.query, passages)
         except RemoteError as error:
@@ -102,7 +102,7 @@ class Rerank:
             return f"read {read} passages"
         return f"read {read} of {read + unread} passages in the {1000 * self.budget:.0f} ms allowed"
 
-    def _order(self, probabilities: dict[int, float], fused: dict[int, float]) -> list[int]:
+    def _order(self, probabilities: Mapping[int, float], fused: Mapping[int, float]) -> list[int]:
         # Sorting is stable: equals stay in the fused order.
         return sorted(
             probabilities,
@@ -111,6 +111,6 @@ class Rerank:
 
 
 def evidence(probability: float, fused: float, fused_weight: float = FUSED_WEIGHT) -> float:
-    """Return log-odds of the cross-encoder plus the weighted logarithm of the fused score."""
+    """Return log-odds of the cross-encoder plus the weighted fused score."""
     sure = min(max(probability, SUREST), 1 - SUREST)
-    return log(sure / (1 - sure)) + fused_weight * log(fused)
+    return log(sure / (1 - sure)) + fused_weight * fused

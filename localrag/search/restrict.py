@@ -1,4 +1,4 @@
-"""Stage 1b: a filter decides what retrieval may find, before it looks."""
+"""Stage 0: a filter decides what retrieval may find, before it looks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Restrict:
 
     connection: apsw.Connection
     filter: Filter
-    name: str = "1b. filter"
+    name: str = "0. filter"
 
     def __call__(self, state: SearchState) -> SearchState:
         """Set what is allowed.

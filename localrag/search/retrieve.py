@@ -12,6 +12,7 @@ from localrag.store.vectors import require_dimensions, search_vectors
 from localrag.store.words import document_frequencies, search_words
 from localrag.text.analysis import analyse_query
 from localrag.text.match import match_expression
+from localrag.text.phrases import instead_expression
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     import apsw
 
     from localrag.inference.protocols import Embedder
-    from localrag.records import Allowed, Candidate, SearchState
+    from localrag.records import Allowed, Alternative, Candidate, SearchState
+    from localrag.search.files import SourceFiles
     from localrag.search.filling import Filling, Search
     from localrag.store.vector_search import VectorSearch
     from localrag.text.analysis import QueryTerm
@@ -34,10 +36,23 @@ def with_lists(state: SearchState, lists: Sequence[RankedList]) -> SearchState:
 
 
 def filled(
-    slots: Filling | None, search: Search, k: int, allowed: Allowed | None
+    slots: Filling | None,
+    files: SourceFiles | None,
+    search: Search,
+    k: int,
+    allowed: Allowed | None,
 ) -> tuple[Candidate, ...]:
-    """Return the `k` best allowed chunks, as far as `slots` lets them stand together."""
-    return search(k, allowed) if slots is None else slots.fill(search, k, allowed)
+    """Return the `k` best allowed chunks, as far as `slots` lets them stand together.
+
+    With `files` those of source code are raised.
+    """
+
+    def best(wanted: int) -> tuple[Candidate, ...]:
+        if slots is None:
+            return search(wanted, allowed)
+        return slots.fill(search, wanted, allowed)
+
+    return best(k) if files is None else files.best(best, k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,31 +63,46 @@ class Lexical:
     k: int
     slots: Filling | None = None
     """Where given, it says what may stand in one list together: copies of a text may not."""
+    files: SourceFiles | None = None
+    """Where given, a file of source code raises its chunks."""
     name: str = "2a. bm25"
 
     def __call__(self, state: SearchState) -> SearchState:
         """Add one ranked list per query."""
-        return with_lists(state, [self.search(query, state.allowed) for query in state.queries])
+        lists = [self.search(query, state.allowed, state.alternatives) for query in state.queries]
+        return with_lists(state, lists)
 
-    def search(self, query: str, allowed: Allowed | None = None) -> RankedList:
-        """Return the best allowed chunks for one query; an empty list when it has no words."""
+    def search(
+        self,
+        query: str,
+        allowed: Allowed | None = None,
+        alternatives: Sequence[Alternative] = (),
+    ) -> RankedList:
+        """Return the best allowed chunks for one query; an empty list when it has no words.
+
+        An alternative counts in chunks that lack the words it stands for: what explains an
+        abbreviation holds both, and would win everywhere if both counted.
+        """
+        instead = instead_expression((one.word, one.text) for one in alternatives)
         terms = analyse_query(query)
         frequencies = document_frequencies(self.connection, [term.term for term in terms])
         kept = prune_frequent(terms, frequencies, count_chunks(self.connection))
-        found = self.matches(kept, allowed)
+        found = self.matches(kept, allowed, instead)
         if allowed is not None and len(found) < self.k:
             # A word of most chunks may be the only one of the query that the allowed ones have.
-            found = self.matches(known_terms(terms, frequencies), allowed)
+            found = self.matches(known_terms(terms, frequencies), allowed, instead)
         return RankedList("bm25", query, found)
 
-    def matches(self, terms: list[QueryTerm], allowed: Allowed | None) -> tuple[Candidate, ...]:
-        """Return the best allowed chunks that hold any of the terms."""
-        expression = match_expression(terms)
+    def matches(
+        self, terms: list[QueryTerm], allowed: Allowed | None, instead: str = ""
+    ) -> tuple[Candidate, ...]:
+        """Return the best allowed chunks that hold any of the terms, or what stands for them."""
+        expression = " OR ".join(part for part in (match_expression(terms), instead) if part)
 
         def best(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
             return search_words(self.connection, expression, k, allowed)
 
-        return filled(self.slots, best, self.k, allowed)
+        return filled(self.slots, self.files, best, self.k, allowed)
 
 
 def known_terms(terms: list[QueryTerm], frequencies: Mapping[str, int]) -> list[QueryTerm]:
@@ -116,6 +146,8 @@ class Vector:
     k: int
     slots: Filling | None = None
     """Where given, it says what may stand in one list together: copies of a text may not."""
+    files: SourceFiles | None = None
+    """Where given, a file of source code raises its chunks."""
     index: VectorSearch | None = None
     """Where given, it decides how the nearest are found; otherwise vec0 finds them."""
     name: str = "2b. vector"
@@ -147,4 +179,5 @@ class Vector:
                 plans.append(found.plan)
             return found.candidates
 
-        return RankedList("vector", query, filled(self.slots, nearest, self.k, allowed))
+        found = filled(self.slots, self.files, nearest, self.k, allowed)
+        return RankedList("vector", query, found)

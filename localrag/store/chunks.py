@@ -22,6 +22,7 @@ __all__ = [
     "chunk_ids_of",
     "chunk_sizes",
     "count_chunks",
+    "documents_of",
     "fetch_chunks",
     "fetch_range",
     "insert_chunks",
@@ -128,6 +129,18 @@ def update_contexts(connection: apsw.Connection, contexts: Iterable[tuple[int, s
     connection.executemany(
         "UPDATE chunks SET context = ?2, tokens = ?3 WHERE id = ?1", list(contexts)
     )
+
+
+def documents_of(
+    connection: apsw.Connection, ids: Iterable[int], media_type: str
+) -> dict[int, int]:
+    """Return for each of the chunks that is part of a document of that type the document's id."""
+    rows = connection.execute(
+        "SELECT c.id, d.id FROM json_each(?) JOIN chunks AS c ON c.id = value "
+        "JOIN documents AS d ON d.id = c.document_id WHERE d.media_type = ?",
+        (json.dumps(list(ids)), media_type),
+    )
+    return {int(chunk): int(document) for chunk, document in rows}
 
 
 def fetch_chunks(connection: apsw.Connection, ids: Iterable[int]) -> dict[int, StoredChunk]:

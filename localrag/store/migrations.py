@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from localrag.errors import NewerFormatError, NotAKnowledgeBaseError
 from localrag.store.schema import (
     APPLICATION_ID,
+    GLOSSARY,
     PROPERTIES_AND_COPIES,
     SYNC_BOOKKEEPING,
     TABLES,
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT_VERSION", "check_identity", "migrate"]
 
-MIGRATIONS: Final = (TABLES, SYNC_BOOKKEEPING, PROPERTIES_AND_COPIES)
+MIGRATIONS: Final = (TABLES, SYNC_BOOKKEEPING, PROPERTIES_AND_COPIES, GLOSSARY)
 """Step n brings a file from version n to n + 1. A step that has been released never changes."""
 
 FORMAT_VERSION: Final = len(MIGRATIONS)

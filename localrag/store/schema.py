@@ -8,6 +8,7 @@ from __future__ import annotations
 
 __all__ = [
     "APPLICATION_ID",
+    "GLOSSARY",
     "PROPERTIES_AND_COPIES",
     "REEMBEDDED",
     "SYNC_BOOKKEEPING",
@@ -157,6 +158,36 @@ CREATE TABLE chunk_keys(
     PRIMARY KEY(key, chunk_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX chunk_keys_chunk ON chunk_keys(chunk_id);
+"""
+
+
+GLOSSARY = """
+-- Abbreviations that documents explain, with what they stand for; keys as in text/phrases.py.
+CREATE TABLE glossary(
+    document_id INTEGER NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    short_key TEXT NOT NULL,             -- without case, words separated by blanks
+    long_key TEXT NOT NULL,              -- the same, words as their stems
+    short TEXT NOT NULL,                 -- as written
+    long TEXT NOT NULL,
+    PRIMARY KEY(document_id, short_key, long_key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX glossary_short ON glossary(short_key, long_key, short, long);
+CREATE INDEX glossary_long ON glossary(long_key, short_key, short, long);
+
+-- What the user added to the glossary or switched off: no run of the indexer touches it.
+CREATE TABLE glossary_edits(
+    short_key TEXT NOT NULL,
+    long_key TEXT NOT NULL,              -- '' for every long form of the short one
+    short TEXT NOT NULL,
+    long TEXT NOT NULL,
+    active INTEGER NOT NULL,             -- 1 added, 0 switched off
+    PRIMARY KEY(short_key, long_key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX glossary_edits_long ON glossary_edits(long_key, short_key);
+
+-- Version of the search for abbreviations that the document was looked through with; 0 for none.
+ALTER TABLE documents ADD COLUMN glossary_version INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX documents_glossary_version ON documents(glossary_version);
 """
 
 

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
     from localrag.records import Allowed
 
-__all__ = ["delete_words", "document_frequencies", "insert_words", "search_words"]
+__all__ = [
+    "delete_words",
+    "document_frequencies",
+    "insert_words",
+    "search_words",
+    "text_with_term",
+]
 
 
 def insert_words(
@@ -43,6 +49,19 @@ def document_frequencies(connection: apsw.Connection, terms: Iterable[str]) -> d
         (json.dumps(list(terms)),),
     )
     return {str(term): int(count) for term, count in rows}
+
+
+def text_with_term(
+    connection: apsw.Connection, term: str, allowed: Allowed | None = None, *, chunks: int = 3
+) -> str:
+    """Return the text of some allowed chunks that hold a word of the index; empty if none does."""
+    within = "" if allowed is None else "AND +rowid IN (SELECT value FROM json_each(:ids)) "
+    rows = connection.execute(
+        "SELECT context, preamble, text FROM chunks WHERE id IN ("  # noqa: S608 - a constant
+        f"SELECT rowid FROM chunk_words WHERE chunk_words MATCH :term {within}LIMIT :chunks)",
+        {"term": f'"{term}"', "ids": allowed.ids if allowed else None, "chunks": chunks},
+    )
+    return "\n".join("\n".join(map(str, row)) for row in rows)
 
 
 def search_words(

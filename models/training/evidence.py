@@ -1,13 +1,12 @@
-"""Chooses how much the fused list counts beside the cross-encoder when candidates are reranked.
+"""Chooses how much the fused list counts beside the cross-encoder when it orders candidates.
 
     python -m models.training.mine --data ../shared/data
     python -m models.training.evidence --data ../shared/data
 
-Two ways are compared. By ranks: reciprocal rank fusion of the fused list and the cross-encoder's,
-which counts `rank W` times. By scores: log-odds of the cross-encoder + W * ln(fused score),
-`score W`. Printed is nDCG@10 of training questions that were held out, so that no set whose scores
-are reported has a part in the choice. `fused` is the list before reranking, `alone` the
-cross-encoder's own order.
+Candidates are ordered by the cross-encoder's log-odds + W * fused score. Printed is nDCG@10 of
+training questions that were held out, so that no set whose scores are reported has a part in the
+choice. `fused` is the list before reranking, `alone` the cross-encoder's own order, `ranks` the
+reciprocal rank fusion of the two, `logarithm` the log-odds + 12 * ln(fused score).
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import argparse
 import gzip
 import json
 import sys
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from localrag.evaluate.datasets import EvaluationSet
     from localrag.inference.protocols import TokenCounter
 
-RANK_WEIGHTS = (0.5, 1.0, 1.5, 2.0, 3.0)
-SCORE_WEIGHTS = (1, 2, 4, 6, 8, 12)
+WEIGHTS = (50, 100, 150, 200, 250, 300, 400)
+LOGARITHM_WEIGHT = 12
 TOP = 30
 INDEX = WORK / "index"
 
@@ -64,17 +64,23 @@ class Reading:
 
     def keys(self) -> dict[str, NDArray[np.float64]]:
         """Return what each way sorts by, highest first."""
-        fused_ranks = 1 / (RRF_K + np.arange(1, len(self.odds) + 1))
         own_ranks = 1 / (RRF_K + 1 + np.argsort(np.argsort(-self.odds, kind="stable")))
-        by_ranks = {f"rank {weight}": fused_ranks + weight * own_ranks for weight in RANK_WEIGHTS}
-        logs = np.log(self.fused)
-        by_scores = {f"score {weight}": self.odds + weight * logs for weight in SCORE_WEIGHTS}
-        return {"fused": self.fused, "alone": self.odds, **by_ranks, **by_scores}
+        return {
+            "fused": self.fused,
+            "alone": self.odds,
+            "ranks": 1 / (RRF_K + np.arange(1, len(self.odds) + 1)) + own_ranks,
+            "logarithm": self.odds + LOGARITHM_WEIGHT * np.log(self.fused),
+            **{str(weight): self.odds + weight * self.fused for weight in WEIGHTS},
+        }
 
-    def ranking(self, way: str) -> list[str]:
-        """Return the passages in the order of a way; what was not read stays behind."""
-        order = np.argsort(-self.keys()[way], kind="stable")
-        return [*(self.passages[place] for place in order), *self.passages[len(order) :]]
+    def rankings(self) -> dict[str, list[str]]:
+        """Return the passages in the order of each way; what was not read stays behind."""
+        orders = {way: np.argsort(-key, kind="stable") for way, key in self.keys().items()}
+        unread = self.passages[len(self.odds) :]
+        return {
+            way: [*(self.passages[place] for place in order), *unread]
+            for way, order in orders.items()
+        }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -86,10 +92,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     options = parser.parse_args(arguments)
     rows = list(measure_all(options))
+    rows.append(mean_of(rows))
     if options.json:
         print_json(rows)
     else:
-        print_table([*rows, mean_of(rows)], list(rows[0]))
+        print_table(rows, list(rows[0]))
     return 0
 
 
@@ -134,13 +141,12 @@ def read(base: localrag.KnowledgeBase, found: EvaluationSet, question: str, text
 
 def row_of(name: str, found: EvaluationSet, readings: Sequence[Reading]) -> Row:
     """Return the figures of one set."""
-
-    def quality(way: str) -> float:
-        judged = [(one.ranking(way), found.judgements[one.question]) for one in readings]
-        return float(np.mean([ndcg(ranking, grades, 10) for ranking, grades in judged]))
-
-    figures = {way: quality(way) for way in readings[0].keys()}  # noqa: SIM118 - not a dict
-    return {"set": name, "questions": len(readings), **figures}
+    figures: defaultdict[str, list[float]] = defaultdict(list)
+    for one in readings:
+        for way, ranking in one.rankings().items():
+            figures[way].append(ndcg(ranking, found.judgements[one.question], 10))
+    means = {way: float(np.mean(values)) for way, values in figures.items()}
+    return {"set": name, "questions": len(readings), **means}
 
 
 def mean_of(rows: Sequence[Row]) -> Row:

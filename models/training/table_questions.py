@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag.answer.rows import named_row
+from localrag.text.rows import named_row
 from models.training.questions import Passage, TrainingQuestion, TrainingSet
 
 if TYPE_CHECKING:

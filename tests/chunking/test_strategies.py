@@ -99,6 +99,16 @@ def test_fixed_windows_lie_in_the_section_in_which_they_begin() -> None:
     assert found[0].text == f"# A\n\n{words(0, 6)}\n\n# B"
 
 
+def test_the_context_of_a_fixed_window_names_all_sections_that_it_lies_in() -> None:
+    source = f"# T\n\n## A\n\n{words(0, 4)}\n\n## B\n\n{words(4, 8)}\n\n## C\n\n{words(8, 30)}"
+    found = cut("fixed", source, chunk_tokens=24)
+    assert [chunk.context for chunk in found] == ["T > A, B, C", "T > C"]
+    assert [chunk.headings for chunk in found] == [("T",), ("T", "C")]
+    # With no room for it the section in which the window begins is named.
+    full = cut("fixed", source, chunk_tokens=40, max_tokens=28)
+    assert full[0].context == "T"
+
+
 def test_fixed_windows_end_before_a_table_or_code_and_never_in_it() -> None:
     before = words(0, 6)
     assert texts("fixed", f"{before}\n\n{CODE}\n\nEnd.", overlap_tokens=4) == [

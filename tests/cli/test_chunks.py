@@ -130,8 +130,8 @@ def test_either_a_file_or_a_base(arguments: tuple[str, ...]) -> None:
 
 def test_a_file_that_cannot_be_read(here: Path) -> None:
     (here / "a.bin").write_bytes(bytes(range(256)) * 9)
-    for name in ("a.bin", "missing.md"):
-        assert run("chunks", name, code=1).startswith("Error: ")
+    assert run("chunks", "a.bin", code=1).startswith("Error: unsupported: a.bin: no reader")
+    assert "'missing.md' does not exist" in run("chunks", "missing.md", code=2)
 
 
 def test_a_page_is_shown_where_there_are_pages() -> None:

@@ -54,7 +54,7 @@ def test_help_lists_the_commands_in_the_order_of_their_use() -> None:
     assert "Exit codes: 0 done, 1 error, 2 wrong call, 3 nothing found, 130 stopped." in text
 
 
-@pytest.mark.parametrize("command", sorted(set(cli.commands) - {"models"}))
+@pytest.mark.parametrize("command", sorted(set(cli.commands) - {"models", "glossary"}))
 def test_every_command_explains_itself(command: str) -> None:
     text = run(command, "-h").stdout
     assert "--db" in text
@@ -301,7 +301,7 @@ def test_search_without_the_reranker_shows_no_relevance(base: Path) -> None:
 
 def test_search_as_json(base: Path) -> None:
     found = parsed("search", QUESTION, "--limit", "2")
-    assert list(found) == ["query", "trace_id", "hits", "warnings"]
+    assert list(found) == ["query", "trace_id", "hits", "searched_also", "warnings"]
     assert found["query"] == QUESTION
     assert found["trace_id"] == 1
     hit, second = found["hits"]
@@ -459,7 +459,8 @@ def test_ask_shows_the_answer_and_where_it_stands(base: Path) -> None:
 
 def test_ask_as_json(base: Path) -> None:
     found = parsed("ask", QUESTION)
-    assert list(found) == ["question", "answer", "found", "citations", "trace_id", "warnings"]
+    keys = ["question", "answer", "found", "citations", "trace_id", "searched_also", "warnings"]
+    assert list(found) == keys
     assert found["question"] == QUESTION
     assert found["answer"] == "Keys are rotated every month. [1]"
     assert found["found"] is True
@@ -570,6 +571,16 @@ def test_status_of_an_empty_base(here: Path) -> None:
     text = run("status").stdout
     assert "indexed from  nothing yet" in text
     assert "bytes per chunk" not in text
+
+
+def test_status_names_the_documents_on_request(base: Path) -> None:
+    lines = run("status", "--documents").stdout.splitlines()
+    at = lines.index("  documents")
+    names = sorted(path.relative_to(base.parent) for path in (base.parent / "docs").rglob("*.*"))
+    assert lines[at + 1 :] == [f"    {name}" for name in names]
+    found = parsed("status", "--documents")
+    assert found["document_names"] == [str(base.parent / name) for name in names]
+    assert "document_names" not in parsed("status")
 
 
 def test_status_as_json(base: Path) -> None:

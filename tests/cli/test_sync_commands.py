@@ -12,10 +12,14 @@ from command_line import FILES, parsed, run
 from support import open_base, write_files
 
 from localrag import knowledge_base
+from localrag.ingest import pipeline
+from localrag.ingest.readers import Readers
 from localrag.records import Skipped, SyncReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from localrag.config import Settings
 
 
 @pytest.fixture(autouse=True)
@@ -129,10 +133,30 @@ def test_skipped_lists_everything_by_reason(base: Path) -> None:
     assert {one["reason"] for one in found} == {"empty", "unsupported"}
 
 
+def test_index_and_sync_take_the_time_that_reading_may_cost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times: list[int] = []
+
+    class Recorded(Readers):
+        def __init__(self, settings: Settings) -> None:
+            times.append(settings.reader_seconds)
+            super().__init__(settings)
+
+    monkeypatch.setattr(pipeline, "Readers", Recorded)
+    run("index", "docs", "--reader-seconds", "600")
+    run("sync", "--reader-seconds", "900")
+    run("sync")
+    assert times == [600, 900, 120]
+
+
 def test_remove_takes_documents_out(base: Path) -> None:
     again = run("remove", "docs/keys.md").stdout
     assert again.startswith("1 removed\n1 will come back with the next sync")
-    assert run("remove", "docs/keys.md", code=3).stdout == "0 removed\n"
+    assert run("remove", "docs/keys.md", code=3).stdout == (
+        "0 removed\nNo document is named so or lies below: docs/keys.md. "
+        "localrag status --documents names them all.\n"
+    )
     (base.parent / "docs" / "doors.txt").unlink()
     assert run("remove", "docs/doors.txt").stdout == "1 removed\n  docs/doors.txt\n"
     assert parsed("remove", "docs")["removed"] == [str(base.parent / "docs" / "sub" / "鍵.md")]

@@ -124,6 +124,31 @@ def test_titles_can_be_kept_out_of_the_vectors_or_left_out(
     assert line == ("ferry" if context == "words" else "")
 
 
+def test_passages_of_a_file_become_its_chunks(
+    data: Path, tmp_path: Path, embedder: CountingEmbedder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = (
+        "class Shop:\n    def open(self):\n        pass\n\n    def close(self):\n        pass\n"
+    )
+    at = source.index("    def close")
+    parts = {"ferry": source[:at], "library": source[at:]}
+    corpus: list[dict[str, object]] = [
+        {"_id": one, "text": text, "metadata": {"doc": "d"}} for one, text in parts.items()
+    ]
+    documents: list[dict[str, object]] = [{"_id": "d", "text": source}]
+    records: dict[str, list[dict[str, object]]] = {"corpus": corpus, "documents": documents}
+    for name, lines in records.items():
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (data / "toy" / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    assert run("--data", data, "--cache", tmp_path / "cache", "--json", "--no-rerank") == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["passages"], row["recall@5"]) for row in rows] == [(2, 0.0), (2, 1.0), (2, 1.0)]
+    assert embedder.embedded == [
+        f"Shop > open\n{parts['ferry']}",
+        f"Shop > close\n{parts['library']}",
+    ]
+
+
 def test_a_passage_is_read_as_far_as_the_model_reads(embedder: CountingEmbedder) -> None:
     del embedder
     import set_index  # noqa: PLC0415 - on the path only now

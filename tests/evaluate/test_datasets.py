@@ -52,6 +52,33 @@ def test_a_set_is_read_whole(tmp_path: Path) -> None:
     assert found.judgements == {"q1": {"a": 1}, "q2": {"b": 1}}
 
 
+def with_documents(home: Path, *texts: str) -> Path:
+    """Return the folder of a set whose passages are parts of one file."""
+    folder = make_set(home)
+    parts = [
+        {"_id": id_, "text": text, "metadata": {"doc": "d"}}
+        for id_, text in zip("abc", texts, strict=True)
+    ]
+    write_lines(home / "corpus.jsonl.gz", parts)
+    write_lines(home / "documents.jsonl.gz", [{"_id": "d", "text": "one two one two end"}])
+    return folder
+
+
+def test_passages_find_their_place_in_the_files(tmp_path: Path) -> None:
+    folder = with_documents(tmp_path / "toy", "one two ", "one two ", "end")
+    found = read_set(folder, "toy")
+    assert found.documents == {"d": "one two one two end"}
+    places = [(one.document, one.start, one.end) for one in found.passages]
+    assert places == [("d", 0, 8), ("d", 8, 16), ("d", 16, 19)]
+    assert read_set(make_set(tmp_path / "plain"), "plain").documents == {}
+
+
+def test_a_passage_that_is_not_in_its_file_is_named(tmp_path: Path) -> None:
+    folder = with_documents(tmp_path / "toy", "one two ", "two ", "end")
+    with pytest.raises(ReadError, match="b is not at 8 of d"):
+        read_set(folder, "toy")
+
+
 def test_the_folder_itself_can_be_the_set(tmp_path: Path) -> None:
     make_set(tmp_path / "toy")
     assert read_set(tmp_path / "toy", ".").name == "toy"

@@ -169,6 +169,35 @@ def test_declarations_in_c() -> None:
     assert outline(read(C, "a.c")) == [(1, "point", 1), (1, "", 5), (1, "add", 8)]
 
 
+def test_names_in_cpp_say_whose_they_are() -> None:
+    pytest.importorskip("tree_sitter_language_pack", reason="the extra `code` is not installed")
+    source = """\
+void Shop::open(const Day& day) {
+}
+const std::string &Shop<T>::name() const noexcept {
+}
+struct Till {
+  Till &operator=(const Till &other) {}
+  ~Till() {}
+  operator bool() const { return 1; }
+};
+TEST(TillTest, IsEmpty) {
+}
+int MAIN(int a) {
+}
+"""
+    assert [name for _, name, _ in outline(read(source, "a.cpp"))] == [
+        "Shop::open",
+        "Shop<T>::name",
+        "Till",
+        "operator=",
+        "~Till",
+        "operator bool",
+        "TEST(TillTest, IsEmpty)",
+        "MAIN",
+    ]
+
+
 @pytest.mark.parametrize(
     ("uri", "source", "expected"),
     [
@@ -184,6 +213,21 @@ def test_declarations_in_c() -> None:
         ("a.rb", "class A\n  def f\n    1\n  end\nend\n", ["A", "f"]),
         ("a.js", "if (x) {\n  a(\n    b);\n}\nreturn f(\n", []),
         ("a.java", "class A {\n  int f(int a) {\n    g(a);\n  }\n\n  int y;\n}\n", ["A", "f", ""]),
+        (
+            "a.java",
+            "class A\n{\n  @T\n  void f(int a)\n  {\n  }\n  void h()\n  throws E {\n  }\n  int y;}",
+            ["A", "f", "h", ""],
+        ),
+        (
+            "a.cpp",
+            "namespace n {\nstruct A {\n  int f() {\n    '}'; // }\n  }\n};\n}\nint y;\n",
+            ["n", "A", "f", ""],
+        ),
+        (
+            "a.rs",
+            "impl<T> A for B<T>\nwhere\n    T: C,\n{\n    fn f() {}\n}\nuse x;\n",
+            ["A for B<T>", "f", ""],
+        ),
         ("a.cpp", "int main(\n    int a)\n{\n}\nint x(\n    int a);\n", ["main", ""]),
     ],
 )

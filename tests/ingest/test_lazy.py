@@ -8,14 +8,14 @@ from localrag.ingest.pipeline import sync
 
 
 @pytest.mark.parametrize("name", lazy.__all__)
-def test_every_name_is_a_function_of_the_lane(name: str) -> None:
+def test_every_name_belongs_to_the_lane(name: str) -> None:
     found = getattr(lazy, name)
     assert callable(found)
     assert found.__module__.startswith("localrag.ingest.")
     assert found.__name__ == name
 
 
-def test_functions_are_those_of_their_modules() -> None:
+def test_names_are_those_of_their_modules() -> None:
     assert lazy.sync is sync
     assert lazy.reembed is module.reembed
 

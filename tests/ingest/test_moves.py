@@ -145,6 +145,27 @@ def test_a_retitled_chunk_that_is_too_long_is_refused(
     assert moves.retitle(chunks, "gates", kb.embedder.counter) is None
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"chunking": "fixed"}, "gates > A, B"),
+        ({}, "gates > A"),
+        ({"context_line": "title"}, "gates"),
+        ({"context_line": "none"}, ""),
+    ],
+)
+def test_the_context_keeps_its_form_under_a_new_name(
+    tmp_path: Path, options: dict[str, object], expected: str
+) -> None:
+    folder = write_files(tmp_path / "docs", {"doors.org": "** A\n\nOne.\n\n** B\n\nTwo.\n"})
+    with open_base(tmp_path / "base.db", settings=make_settings(**options)) as kb:
+        kb.sync(folder)
+        (folder / "doors.org").rename(folder / "gates.org")
+        assert len(kb.sync(folder).moved) == 1
+        chunks = kb.chunks(chunk_ids(kb, str(folder / "gates.org")))
+    assert next(iter(chunks.values())).context == expected
+
+
 @pytest.mark.usefixtures("unread")
 def test_files_of_other_sizes_are_not_read(tmp_path: Path) -> None:
     vanished = DocumentRow(1, "/a.md", "A", "text/markdown", "hash", 7, 1)

@@ -221,11 +221,11 @@ def test_an_answer_comes_from_the_allowed_documents(kb: KnowledgeBase) -> None:
 
 def test_the_trace_shows_the_filter(kb: KnowledgeBase) -> None:
     result = kb.search("keys", path="notes/**", labels=["hr"])
-    stage = result.trace.stages[1]
-    assert stage.name == "1b. filter"
+    stage = result.trace.stages[0]
+    assert stage.name == "0. filter"
     assert stage.note == "path notes/**; label hr: 1 of 61 documents, 1 of 61 chunks"
     names = [one.name for one in kb.search("keys").trace.stages]
-    assert "1b. filter" not in names
+    assert "0. filter" not in names
 
 
 def test_labels_at_a_search(kb: KnowledgeBase, tmp_path: Path) -> None:

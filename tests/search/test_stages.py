@@ -234,31 +234,25 @@ def test_equal_probabilities_keep_the_fused_order(database: Database) -> None:
 
 
 def test_the_cross_encoder_moves_what_it_is_sure_of(database: Database) -> None:
-    scores = {TEXTS[0]: 0.875, TEXTS[1]: 0.625, TEXTS[2]: 0.5, TEXTS[3]: 0.375}
+    scores = {TEXTS[0]: 0.984375, TEXTS[1]: 0.75, TEXTS[2]: 0.25, TEXTS[3]: 0.25}
     reranker = ScriptedReranker(lambda passage: scores[passage.partition("\n")[2]])
-    state = Rerank(database.connection, reranker, 10)(fused(4, 3, 2, 1))
-    ranks = {4: 1, 3: 2, 2: 3, 1: 4}
-    strength = {
-        id_: evidence(scores[TEXTS[id_ - 1]], 1 / (60 + rank)) for id_, rank in ranks.items()
-    }
-    assert ids(state.survivors) == sorted(strength, key=lambda id_: -strength[id_])
-    assert ids(state.survivors)[0] == 1
-    assert {one.chunk_id: one.score for one in state.survivors} == {
-        1: 0.875,
-        2: 0.625,
-        3: 0.5,
-        4: 0.375,
-    }
+    survivors = tuple(
+        Candidate(id_, score, 0) for id_, score in ((4, 0.025), (3, 0.02), (2, 0.005), (1, 0.005))
+    )
+    state = Rerank(database.connection, reranker, 10, fused_weight=100)(
+        replace(fused(), survivors=survivors)
+    )
+    # Log-odds 4.1, 1.1, -1.1, -1.1 and from the fused list 0.5, 0.5, 2, 2.5.
+    assert ids(state.survivors) == [1, 2, 4, 3]
+    assert [one.score for one in state.survivors] == [0.984375, 0.75, 0.25, 0.25]
 
 
 def test_evidence_adds_what_both_say() -> None:
-    assert evidence(0.5, 1.0) == 0
-    assert evidence(0.75, 1.0) == pytest.approx(1.0986, abs=1e-4)
-    assert evidence(0.5, 0.02) - evidence(0.5, 0.01) == pytest.approx(
-        FUSED_WEIGHT * 0.6931, abs=1e-3
-    )
-    assert evidence(1.0, 1.0) == pytest.approx(-evidence(0.0, 1.0))
-    assert evidence(1.0, 1.0) < 20
+    assert evidence(0.5, 0.0) == 0
+    assert evidence(0.75, 0.0) == pytest.approx(1.0986, abs=1e-4)
+    assert evidence(0.5, 0.02) - evidence(0.5, 0.01) == pytest.approx(FUSED_WEIGHT * 0.01)
+    assert evidence(1.0, 0.0) == pytest.approx(-evidence(0.0, 0.0))
+    assert evidence(1.0, 0.0) < 20
 
 
 def test_only_the_top_is_read_and_kept(database: Database) -> None:
@@ -326,7 +320,7 @@ def test_what_was_not_read_follows_in_fused_order_with_its_fused_score(
 ) -> None:
     monkeypatch.setattr(rerank_module, "BATCH", 2)
     reranker = ScriptedReranker(lambda passage: 0.75 if "gamma" in passage else 0.25)
-    stage = Rerank(database.connection, reranker, 10, fused_weight=0, budget=1e-9)
+    stage = Rerank(database.connection, reranker, 10, budget=1e-9)
     state = stage(fused(1, 2, 4, 3))
     assert ids(state.survivors) == [2, 1, 4, 3]
     assert [one.score for one in state.survivors] == [0.75, 0.25, 1 / 63, 1 / 64]
@@ -365,3 +359,14 @@ def test_without_stages_the_query_is_all_there_is() -> None:
     state, trace = run_stages([], "query")
     assert state == SearchState(query="query", queries=("query",))
     assert trace.stages == ()
+
+
+def test_rerank_reads_the_rows_of_a_table_with_the_names_of_their_columns(
+    database: Database,
+) -> None:
+    [chunk] = chunks_of(["| key | default |\n|---|---|\n| limit | 5 |"])
+    ids = add_document(database, "/t", [replace(chunk, kind="table")], [unit(1.0)])
+    reranker = ScriptedReranker(len)
+    state = SearchState("limit", ("limit",), survivors=(Candidate(ids[0], 0.5, 1),))
+    Rerank(database.connection, reranker, 5)(state)
+    assert reranker.asked == [("limit", ["Title\nkey: limit; default: 5"])]

@@ -20,7 +20,7 @@ CREATE TABLE documents(
     language TEXT,
     metadata TEXT NOT NULL DEFAULT '{}', -- JSON
     labels TEXT NOT NULL DEFAULT '[]'    -- JSON: access labels
-, origin TEXT NOT NULL DEFAULT 'file', read_at INTEGER, assigned TEXT NOT NULL DEFAULT '{}') STRICT;
+, origin TEXT NOT NULL DEFAULT 'file', read_at INTEGER, assigned TEXT NOT NULL DEFAULT '{}', glossary_version INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE sections(
     id INTEGER PRIMARY KEY,
@@ -112,5 +112,31 @@ CREATE TABLE chunk_keys(
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX chunk_keys_chunk ON chunk_keys(chunk_id);
+
+CREATE TABLE glossary(
+    document_id INTEGER NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    short_key TEXT NOT NULL,             -- without case, words separated by blanks
+    long_key TEXT NOT NULL,              -- the same, words as their stems
+    short TEXT NOT NULL,                 -- as written
+    long TEXT NOT NULL,
+    PRIMARY KEY(document_id, short_key, long_key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX glossary_short ON glossary(short_key, long_key, short, long);
+
+CREATE INDEX glossary_long ON glossary(long_key, short_key, short, long);
+
+CREATE TABLE glossary_edits(
+    short_key TEXT NOT NULL,
+    long_key TEXT NOT NULL,              -- '' for every long form of the short one
+    short TEXT NOT NULL,
+    long TEXT NOT NULL,
+    active INTEGER NOT NULL,             -- 1 added, 0 switched off
+    PRIMARY KEY(short_key, long_key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX glossary_edits_long ON glossary_edits(long_key, short_key);
+
+CREATE INDEX documents_glossary_version ON documents(glossary_version);
 
 CREATE VIRTUAL TABLE chunk_vectors USING vec0(chunk_id INTEGER PRIMARY KEY, embedding float[384] distance_metric=cosine);

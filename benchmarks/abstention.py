@@ -1,6 +1,6 @@
 """Measures how well "not found" can be told, for every threshold of relevance.
 
-    python benchmarks/abstention.py --data ../shared/data --limit 150
+    python benchmarks/abstention.py --data ../shared/data
 
 squad2_noanswer has questions with a passage that misleads and no answer. clapnq_dev has answers to
 all of its questions: each is asked twice, the second time with its own passages taken out of what
@@ -9,6 +9,10 @@ reaches the threshold, as stage 6 decides.
 
 answered is the share of answerable questions that are found; precision and recall are those of
 "not found": the share of its uses that are right, and of the unanswerable questions that get it.
+balanced is the mean of answered and recall, which is .5 for any answer that ignores the question.
+
+What the cross-encoder read is kept in the cache by the hash of its weights: an interrupted run goes
+on, and other thresholds or another calibration take a minute (see cached_reranker.py).
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cached_reranker import CachedReranker
 from report import print_json, print_table, progress
 from retrieval import CACHE
 from set_index import CachedEmbedder, open_set, passage_ids
@@ -36,7 +41,7 @@ if TYPE_CHECKING:
     from report import Row
 
     import localrag
-    from localrag.evaluate.datasets import EvaluationQuestion, EvaluationSet
+    from localrag.evaluate.datasets import EvaluationSet
     from localrag.records import SearchState
 
 THRESHOLDS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7)
@@ -46,15 +51,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark; return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="folder that holds the sets")
-    parser.add_argument("--limit", type=int, default=150, help="answerable questions of each set")
+    parser.add_argument("--limit", type=int, default=250, help="answerable questions of each set")
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     parser.add_argument("--cache", type=Path, default=CACHE, help="where indexed sets are kept")
     options = parser.parse_args(arguments)
     embedder = CachedEmbedder(load_embedder(), options.cache)
+    reranker = CachedReranker(load_reranker(), options.cache)
     rows: list[Row] = []
     for name, measured in (("squad2_noanswer", misleading), ("clapnq_dev", bereft)):
         found = read_set(options.data, name, None, "split").sample(options.limit)
-        base = open_set(found, options.cache, embedder, load_reranker(), progress)
+        base = open_set(found, options.cache, embedder, reranker, progress)
         answerable = [best(base, question.text) for question in found.questions]
         unanswerable = list(measured(base, found, options.data / name))
         base.database.close()  # not the models: the next set uses them
@@ -78,16 +84,11 @@ def misleading(base: localrag.KnowledgeBase, found: EvaluationSet, folder: Path)
 
 def bereft(base: localrag.KnowledgeBase, found: EvaluationSet, _: Path) -> Iterator[float]:
     """Yield the best relevance for every question when its own passages cannot be found."""
+    passages = passage_ids(base)
     for question in found.questions:
-        yield best(base, question.text, without=gold(base, found, question))
-
-
-def gold(
-    base: localrag.KnowledgeBase, found: EvaluationSet, question: EvaluationQuestion
-) -> set[int]:
-    """Return the chunks that answer a question."""
-    own = found.judgements[question.id]
-    return {chunk for chunk, passage in passage_ids(base).items() if passage in own}
+        own = found.judgements[question.id]
+        gold = {chunk for chunk, passage in passages.items() if passage in own}
+        yield best(base, question.text, without=gold)
 
 
 def best(base: localrag.KnowledgeBase, text: str, without: set[int] | None = None) -> float:
@@ -124,12 +125,16 @@ def row_of(
     """Return the figures of one threshold."""
     refused = sum(value < threshold for value in unanswerable)
     wrongly = sum(value < threshold for value in answerable)
+    answered, recall = 1 - wrongly / len(answerable), refused / len(unanswerable)
     return {
         "set": name,
         "threshold": threshold,
-        "answered": 1 - wrongly / len(answerable),
+        "answerable": len(answerable),
+        "unanswerable": len(unanswerable),
+        "answered": answered,
         "precision": refused / (refused + wrongly) if refused + wrongly else 1.0,
-        "recall": refused / len(unanswerable),
+        "recall": recall,
+        "balanced": (answered + recall) / 2,
     }
 
 

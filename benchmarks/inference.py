@@ -1,11 +1,12 @@
-"""Compares the models that ship with the plain way to run the same weights.
+"""Compares the models that ship with other ways to run the same weights.
 
     python benchmarks/inference.py --checkpoint cross-encoder.safetensors --data ../shared/data
 
-The plain way is what fastembed does: the weights in float32 in ONNX Runtime with its default
-options, batches of 32 in the order of the texts, each padded to its longest. Both ways run in turn,
-several times, on the same texts and with the same tokens, and the least time of each counts; other
-programs on the machine disturb the ratio little. Needs the dependency group "models".
+The plain way is the weights in float32 in ONNX Runtime with its default options, batches of 32 in
+the order of the texts, each padded to its longest. The libraries of benchmarks/peers.py, where they
+are installed, run in float32 as their users run them. All ways run in turn, several times, on the
+same texts, and the least time of each counts; other programs on the machine disturb the ratio
+little. `ratio` is localrag's figure by that way's. Needs the dependency group "models".
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,17 +29,21 @@ from localrag.inference.load import load_embedder, load_reranker
 
 sys.path.append(str(Path(__file__).parents[1]))
 
+from peers import open_peers
+
 from models.export.family import write_family
 from models.export.names import BI_ENCODER, CROSS_ENCODER
 from models.export.source import default_path, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from peers import Peer
     from report import Row
 
 PLAIN_BATCH = 32
 CANDIDATES = 30
+OWN = "localrag"
 
 
 class Times(NamedTuple):
@@ -57,11 +63,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         progress("exporting the weights in float32")
         source = read_source(default_path())
         write_family(source, options.checkpoint, Path(folder), "fp32", "fp32")
+        peers, missing = open_peers(source, options.checkpoint, Path(folder), options.threads)
         rows = [
-            *measure_indexing(Path(folder), passages, options),
-            *measure_reranking(Path(folder), question, passages[:CANDIDATES], options),
+            *measure_indexing(Path(folder), passages, peers, options),
+            *measure_reranking(Path(folder), question, passages[:CANDIDATES], peers, options),
         ]
-    print_table(rows, ("measure", "plain", "localrag", "ratio"))
+    print_table(rows, ("measure", "way", "its figure", "localrag", "ratio"))
+    for name in missing:
+        print(f"not installed, and not measured: {name}")
     return 0
 
 
@@ -82,41 +91,58 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def measure_indexing(folder: Path, passages: list[str], options: argparse.Namespace) -> list[Row]:
-    """Return tokens a second while passages are embedded, tokenising left out on both sides."""
+def measure_indexing(
+    folder: Path, passages: list[str], peers: list[Peer], options: argparse.Namespace
+) -> Iterator[Row]:
+    """Yield tokens a second while passages are embedded; the plain way starts from tokens."""
     embedder = load_embedder(threads=options.threads)
-    inputs = embedder._tokenizer.encode_batch([f"passage: {text}" for text in passages])  # noqa: SLF001 - both ways start from tokens
+    prefixed = [f"passage: {text}" for text in passages]
+    inputs = embedder._tokenizer.encode_batch(prefixed)  # noqa: SLF001 - what the plain way reads
     session = plain_session(folder / BI_ENCODER, options.threads)
-    plain, own = alternate(
-        lambda: run_plainly(session, inputs),
-        lambda: embedder.embed_passages(passages),
-        options.runs,
-    )
-    tokens = sum(map(len, inputs))
-    return [
-        ratio("indexing, tokens/s", tokens / plain.wall, tokens / own.wall),
-        ratio("indexing, tokens per processor second", tokens / plain[1], tokens / own[1]),
-    ]
+    ways: dict[str, Callable[[], object]] = {
+        OWN: lambda: embedder.embed_passages(passages),
+        "plain": lambda: run_plainly(session, inputs),
+        **{peer.name: partial(peer.embed, prefixed) for peer in peers},
+    }
+    yield from rows_of("indexing, tokens/s", sum(map(len, inputs)), ways, options.runs)
 
 
 def measure_reranking(
-    folder: Path, question: str, passages: list[str], options: argparse.Namespace
-) -> list[Row]:
-    """Return questions a second while thirty passages are read for each."""
+    folder: Path,
+    question: str,
+    passages: list[str],
+    peers: list[Peer],
+    options: argparse.Namespace,
+) -> Iterator[Row]:
+    """Yield questions a second while thirty passages are read for each."""
     reranker = load_reranker(threads=options.threads)
     inputs = reranker._tokenizer.encode_pairs(question, passages)  # noqa: SLF001 - as above
     session = plain_session(folder / CROSS_ENCODER, options.threads)
-    plain, own = alternate(
-        lambda: run_plainly(session, inputs),
-        lambda: reranker.logits(question, passages),
-        options.runs,
-    )
+    ways: dict[str, Callable[[], object]] = {
+        OWN: lambda: reranker.logits(question, passages),
+        "plain": lambda: run_plainly(session, inputs),
+        **{peer.name: partial(peer.score, question, passages) for peer in peers if peer.score},
+    }
     length = np.mean([len(tokens) for tokens in inputs])
-    what = f"{len(passages)} pairs of {length:.0f} tokens"
-    return [
-        ratio(f"reranking {what}, 1/s", 1 / plain.wall, 1 / own.wall),
-        ratio("the same, per processor second", 1 / plain.processor, 1 / own.processor),
-    ]
+    measure = f"reranking {len(passages)} pairs of {length:.0f} tokens, 1/s"
+    yield from rows_of(measure, 1, ways, options.runs)
+
+
+def rows_of(
+    measure: str, amount: float, ways: dict[str, Callable[[], object]], runs: int
+) -> Iterator[Row]:
+    """Yield what each other way does in a second, by the clock and of the processor."""
+    best = alternate(ways, runs)
+    for way in [name for name in ways if name != OWN]:
+        for field, unit in (("wall", ""), ("processor", ", by processor time")):
+            theirs, own = (amount / getattr(best[name], field) for name in (way, OWN))
+            yield {
+                "measure": f"{measure}{unit}",
+                "way": way,
+                "its figure": theirs,
+                OWN: own,
+                "ratio": own / theirs,
+            }
 
 
 def plain_session(path: Path, threads: int | None) -> onnxruntime.InferenceSession:
@@ -134,16 +160,14 @@ def run_plainly(session: onnxruntime.InferenceSession, inputs: list[list[int]]) 
         session.run(None, {"input_ids": ids, "attention_mask": mask})
 
 
-def alternate(
-    plain: Callable[[], object], own: Callable[[], object], runs: int
-) -> tuple[Times, Times]:
-    """Run both in turn; return the least times of each. A first round warms up."""
-    times: dict[str, list[Times]] = {"plain": [], "own": []}
+def alternate(ways: dict[str, Callable[[], object]], runs: int) -> dict[str, Times]:
+    """Run all ways in turn; return the least times of each. A first round warms up."""
+    times: dict[str, list[Times]] = {name: [] for name in ways}
     for number in range(runs + 1):
-        progress(f"round {number} of {runs}")
-        times["plain"].append(timed(plain))
-        times["own"].append(timed(own))
-    return least(times["plain"][1:]), least(times["own"][1:])
+        for name, action in ways.items():
+            progress(f"round {number} of {runs}: {name}")
+            times[name].append(timed(action))
+    return {name: least(measured[1:]) for name, measured in times.items()}
 
 
 def timed(action: Callable[[], object]) -> Times:
@@ -156,11 +180,6 @@ def timed(action: Callable[[], object]) -> Times:
 def least(times: list[Times]) -> Times:
     """Return the least wall time and the least processor time."""
     return Times(min(one.wall for one in times), min(one.processor for one in times))
-
-
-def ratio(measure: str, plain: float, own: float) -> Row:
-    """Return one line of the result."""
-    return {"measure": measure, "plain": plain, "localrag": own, "ratio": own / plain}
 
 
 if __name__ == "__main__":

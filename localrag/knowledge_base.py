@@ -7,16 +7,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Literal
 
 from localrag import __version__
-from localrag.answer.extract import Extract, answer_text
-from localrag.chunking.statistics import statistics_of
-from localrag.ingest.discover import path_of
-from localrag.ingest.glossary import Glossary
-from localrag.ingest.memory import add_document
-from localrag.ingest.pipeline import own_files
-from localrag.ingest.reembed import reembed, reembed_file
-from localrag.ingest.removal import remove_named
-from localrag.ingest.sources import named
-from localrag.ingest.watch import watched
+from localrag.ingest import lazy as ingest
 from localrag.opening import keep_names
 from localrag.records import Answer, SearchResult
 from localrag.search.pipeline import Plan, hits
@@ -34,6 +25,7 @@ if TYPE_CHECKING:
 
     from localrag.chunking.statistics import ChunkStatistics
     from localrag.inference.protocols import Embedder
+    from localrag.ingest.glossary import Glossary
     from localrag.records import (
         Metadata,
         ProgressCallback,
@@ -47,7 +39,7 @@ if TYPE_CHECKING:
     from localrag.search.pipeline import CopiesMode, ExpandMode, Mode
     from localrag.store.documents import DocumentRow
 
-__all__ = ["KnowledgeBase", "reembed_file"]
+__all__ = ["KnowledgeBase"]
 
 
 class KnowledgeBase(Session):
@@ -118,7 +110,7 @@ class KnowledgeBase(Session):
             ReadOnlyError: the file is open read-only.
             Cancelled: `cancelled` returned true; what was finished is kept.
         """
-        rows = named(paths, include=include, exclude=exclude, max_bytes=max_bytes)
+        rows = ingest.named(paths, include=include, exclude=exclude, max_bytes=max_bytes)
         if not dry_run:
             keep_names(self.database, self._names)
         return self._sync(
@@ -180,9 +172,9 @@ class KnowledgeBase(Session):
         Raises:
             LocalragError: the extra is not installed, or a path was not indexed.
         """
-        return watched(
-            [path_of(row.path) for row in self._remembered(paths)],
-            own_files(self.database.path),
+        return ingest.watched(
+            [ingest.path_of(row.path) for row in self._remembered(paths)],
+            ingest.own_files(self.database.path),
             stop or Event(),
             lambda: self.refresh(*paths, progress=progress),
         )
@@ -211,7 +203,7 @@ class KnowledgeBase(Session):
             LocalragError: a file was indexed under this name.
             ReadOnlyError: the file is open read-only.
         """
-        return add_document(
+        return ingest.add_document(
             self.database,
             self.embedder,
             self.settings,
@@ -246,7 +238,7 @@ class KnowledgeBase(Session):
             ReadOnlyError: the file is open read-only.
             Cancelled: `cancelled` returned true; what was embedded is kept.
         """
-        return reembed(
+        return ingest.reembed(
             self.database,
             embedder,
             dry_run=dry_run,
@@ -264,7 +256,7 @@ class KnowledgeBase(Session):
         Raises:
             ReadOnlyError: the file is open read-only.
         """
-        return remove_named(self.database, names)
+        return ingest.remove_named(self.database, names)
 
     def compact(self) -> int:
         """Rebuild the file without what was deleted, and return the number of bytes it lost.
@@ -376,6 +368,8 @@ class KnowledgeBase(Session):
             budget=budget,
             filter=filter_of(where, path, labels),
         )
+        from localrag.answer.extract import Extract, answer_text  # noqa: PLC0415 - not for a search
+
         extract = Extract(
             self.reranker,
             min_relevance=self.settings.min_relevance,
@@ -414,7 +408,7 @@ class KnowledgeBase(Session):
     @property
     def glossary(self) -> Glossary:
         """What abbreviations stand for, as searches use it: see it, add to it, take out of it."""
-        return Glossary(self.database)
+        return ingest.Glossary(self.database)
 
     def status(self) -> Status:
         """Return what the file holds."""
@@ -427,6 +421,8 @@ class KnowledgeBase(Session):
 
     def chunk_statistics(self) -> ChunkStatistics:
         """Return how large the chunks are, and what about them is worth a look."""
+        from localrag.chunking.statistics import statistics_of  # noqa: PLC0415 - as above
+
         with self.database.reading() as connection:
             return statistics_of(chunk_sizes(connection), self.embedder.counter, self.settings)
 

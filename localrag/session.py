@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Self
 
 from localrag.config import Settings
 from localrag.inference.load import load_ahead
-from localrag.ingest.discover import uri_of
+from localrag.ingest import lazy as ingest
 from localrag.ingest.fingerprint import require_fingerprint
-from localrag.ingest.pipeline import sync
-from localrag.ingest.sources import remembered, roots_of, scope_of
 from localrag.opening import open_file
 from localrag.search.pipeline import search_stages
 from localrag.search.run import run_stages
@@ -99,7 +97,7 @@ class Session:
             return list_sources(connection)
 
     def _remembered(self, paths: Sequence[str | os.PathLike[str]]) -> list[SourceRow]:
-        return remembered(self._sources(), [uri_of(Path(path)) for path in paths])
+        return ingest.remembered(self._sources(), [ingest.uri_of(Path(path)) for path in paths])
 
     def _sync(  # noqa: PLR0913 - what `sync` and `refresh` share
         self,
@@ -113,11 +111,11 @@ class Session:
         cancelled: Callable[[], bool] | None,
     ) -> SyncReport:
         max_bytes = self.settings.max_file_bytes
-        return sync(
+        return ingest.sync(
             self.database,
             self.embedder,
             self.settings,
-            scope_of(roots_of(rows, max_bytes), self._sources(), max_bytes),
+            ingest.scope_of(ingest.roots_of(rows, max_bytes), self._sources(), max_bytes),
             version=version,
             remember=remember,
             properties=properties,

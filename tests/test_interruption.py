@@ -14,7 +14,8 @@ from support import Contents, contents, open_base, write_files
 
 from localrag.config import make_settings
 from localrag.inference.fake import FakeEmbedder, FakeReranker
-from localrag.knowledge_base import KnowledgeBase, reembed_file
+from localrag.ingest.reembed import reembed_file
+from localrag.knowledge_base import KnowledgeBase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +70,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from localrag.inference.fake import FakeEmbedder
 from localrag.ingest import reembed
-from localrag.knowledge_base import reembed_file
+from localrag.ingest.reembed import reembed_file
 from test_interruption import deadly
 
 _, _, base, step, wanted = sys.argv

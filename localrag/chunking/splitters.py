@@ -16,10 +16,10 @@ record
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
-from localrag.chunking import fixed, record, sentence_window, structural
 from localrag.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -67,17 +67,24 @@ class Splitter(Protocol):
 class Strategy:
     """How documents are cut, and what a search returns of them."""
 
-    split: Splitter
+    module: str
+    """Of this package, with a `split`; imported when a document is cut, which no search does."""
     returns: Literal["chunk", "window", "section"] = "chunk"
     """What is returned for a chunk that was found: itself, with its neighbours, its section."""
 
+    @property
+    def split(self) -> Splitter:
+        """The function that cuts."""
+        module = importlib.import_module(f"localrag.chunking.{self.module}")
+        return cast("Splitter", module.split)
+
 
 STRATEGIES: dict[str, Strategy] = {
-    "structural": Strategy(structural.split),
-    "fixed": Strategy(fixed.split),
-    "sentence-window": Strategy(sentence_window.split, returns="window"),
-    "parent-child": Strategy(structural.split, returns="section"),
-    "record": Strategy(record.split),
+    "structural": Strategy("structural"),
+    "fixed": Strategy("fixed"),
+    "sentence-window": Strategy("sentence_window", returns="window"),
+    "parent-child": Strategy("structural", returns="section"),
+    "record": Strategy("record"),
 }
 """By name, the default first."""
 

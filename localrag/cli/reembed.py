@@ -36,7 +36,7 @@ def reembed(
     transaction exchanges them. After Ctrl-C or a crash the same command goes on.
     """
     from localrag.inference.load import open_embedder  # noqa: PLC0415 - keeps --help light
-    from localrag.knowledge_base import reembed_file  # noqa: PLC0415
+    from localrag.ingest.reembed import reembed_file  # noqa: PLC0415
 
     embedder = open_embedder(model)
     try:

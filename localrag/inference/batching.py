@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["TOKENS_PER_THREAD", "Batch", "pad", "plan_batches"]
+__all__ = ["BATCH_TOKENS", "Batch", "pad", "plan_batches", "run_batches"]
 
-TOKENS_PER_THREAD = 256
-"""Tokens of one batch, padding included, for each thread: what its core's cache can hold.
+BATCH_TOKENS = 256
+"""Tokens of one batch, padding included: what the cache of its core can hold.
 
 With 2,048 for each of two threads, reading 30 passages took 40 % more processor time and 190 MB
-more memory (docs/performance.md).
+more memory (docs/decisions.md, "Small batches").
 """
 
 
@@ -46,6 +47,22 @@ def plan_batches(lengths: Sequence[int], budget: int) -> tuple[Batch, ...]:
         batches.append(Batch(tuple(order[:size]), length))
         order = order[size:]
     return tuple(batches)
+
+
+def run_batches(work: Callable[[Batch], None], lengths: Sequence[int], threads: int) -> None:
+    """Call `work` with every batch of inputs of these lengths, on up to `threads` threads at once.
+
+    The first error is raised when the batches that have begun are done; others then do not begin.
+    """
+    batches = plan_batches(lengths, BATCH_TOKENS)
+    if threads == 1 or len(batches) == 1:
+        for batch in batches:
+            work(batch)
+        return
+    with ThreadPoolExecutor(threads, thread_name_prefix="localrag-batch") as pool:
+        # Reading the results raises what was raised; leaving `map` takes back what has not begun.
+        for _ in pool.map(work, batches):
+            pass
 
 
 def pad(inputs: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

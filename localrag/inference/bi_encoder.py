@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from localrag.errors import ModelError
-from localrag.inference.batching import pad, plan_batches
+from localrag.inference.batching import pad, run_batches
 from localrag.inference.local_model import LocalModel
 from localrag.inference.pooling import pool, require_usable, unit
 from localrag.inference.tokenizer import PassageCounter, cut
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from localrag.inference.batching import Batch
     from localrag.inference.card import ModelCard
     from localrag.inference.protocols import FloatArray
 
@@ -28,7 +29,7 @@ class BiEncoder(LocalModel):
     Args:
         card: facts of the model; its kind must be ``"bi-encoder"``.
         directory: where the card's files lie.
-        threads: threads for one batch; the usable physical cores when None.
+        threads: batches that run side by side; the usable physical cores when None.
 
     Making one reads nothing; the tokenizer and the weights are read when they are first needed.
     """
@@ -77,11 +78,13 @@ class BiEncoder(LocalModel):
 
     def _embed(self, inputs: Sequence[Sequence[int]]) -> FloatArray:
         vectors = np.empty((len(inputs), self.dimensions), np.float32)
-        lengths = [len(tokens) for tokens in inputs]
-        for batch in plan_batches(lengths, self._session.token_budget):
+
+        def embed(batch: Batch) -> None:
             ids, mask = pad([inputs[member] for member in batch.members])
             pooled = pool(self._session.run(ids, mask), mask, self._pooling)
             vectors[list(batch.members)] = self._checked(pooled)
+
+        run_batches(embed, [len(tokens) for tokens in inputs], self._session.threads)
         return vectors
 
     def _checked(self, pooled: FloatArray) -> FloatArray:

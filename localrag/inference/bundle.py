@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal
 
 from localrag.errors import ModelError
 from localrag.inference.card import load_card
-from localrag.inference.catalogue import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -167,6 +166,8 @@ def cards_in(folder: Path) -> list[Path]:
 
 
 def _missing(name: str, kind: str) -> str:
+    from localrag.inference.catalogue import catalogue  # noqa: PLC0415 - for this message alone
+
     if name in catalogue():
         return f"{name} is not on this machine yet. Fetch it once: localrag models pull {name}"
     return (

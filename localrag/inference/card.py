@@ -111,6 +111,8 @@ class ModelFacts(Frozen):
     """In the format of Hugging Face tokenizers."""
     compiled_tokenizer: RelativePath | None = None
     """The same tokenizer in a form that loads at once, read instead of it; of models that ship."""
+    fused: bool = False
+    """Whether the graph is as fast as it can be, so that loading need not look for what to fuse."""
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:

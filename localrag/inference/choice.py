@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from localrag.errors import ModelError, SettingsError
 from localrag.inference.bundle import find_fingerprint, lasting_name
-from localrag.inference.catalogue import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -103,6 +102,8 @@ def _same_files(stored: Mapping[str, str]) -> Path | None:
 
 
 def _not_here(part: Part, name: str, base: str) -> str:
+    from localrag.inference.catalogue import catalogue  # noqa: PLC0415 - for this message alone
+
     ways = (
         f"fetch it once: localrag models pull {name}"
         if name in catalogue()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from localrag.errors import ModelError
-from localrag.inference.batching import pad, plan_batches
+from localrag.inference.batching import pad, run_batches
 from localrag.inference.card import PLAIN_SIGMOID
 from localrag.inference.local_model import LocalModel
 from localrag.inference.tokenizer import cut
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from localrag.inference.batching import Batch
     from localrag.inference.card import Calibration, ModelCard
     from localrag.inference.protocols import FloatArray
 
@@ -30,7 +31,7 @@ class CrossEncoder(LocalModel):
     Args:
         card: facts of the model; its kind must be ``"cross-encoder"``.
         directory: where the card's files lie.
-        threads: threads for one batch; the usable physical cores when None.
+        threads: batches that run side by side; the usable physical cores when None.
 
     Making one reads nothing; the tokenizer and the weights are read when they are first needed.
     """
@@ -39,7 +40,7 @@ class CrossEncoder(LocalModel):
         if card.kind != "cross-encoder":
             raise ModelError(f"{card.name} is a {card.kind}: give a cross-encoder to rerank with")
         super().__init__(card, directory, threads=threads)
-        self._calibration = card.calibration or PLAIN_SIGMOID
+        self.calibration = card.calibration or PLAIN_SIGMOID
 
     def relevance(self, query: str, passages: Sequence[str]) -> FloatArray:
         """Return the probability that each passage answers the query, shape (passages,).
@@ -47,7 +48,7 @@ class CrossEncoder(LocalModel):
         Raises:
             ModelError: the model fails.
         """
-        return calibrate(self.logits(query, passages), self._calibration)
+        return calibrate(self.logits(query, passages), self.calibration)
 
     def logits(self, query: str, passages: Sequence[str]) -> FloatArray:
         """Return the model's own scores, shape (passages,), in the order of `passages`.
@@ -60,12 +61,14 @@ class CrossEncoder(LocalModel):
         inputs = self._inputs(query, passages)
         second = self._tokenizer.second_start(self._kept(query)) if inputs else None
         scores = np.empty(len(inputs), np.float32)
-        lengths = [len(tokens) for tokens in inputs]
-        for batch in plan_batches(lengths, self._session.token_budget):
+
+        def score(batch: Batch) -> None:
             ids, mask = pad([inputs[member] for member in batch.members])
             scores[list(batch.members)] = self._one_each(
                 self._session.run(ids, mask, token_types(mask, second)), len(batch.members)
             )
+
+        run_batches(score, [len(tokens) for tokens in inputs], self._session.threads)
         if not np.isfinite(scores).all():
             raise ModelError(
                 f"{self.card.name} returned a score that is not a number: reinstall the model"

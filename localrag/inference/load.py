@@ -17,7 +17,6 @@ from localrag.inference.bundle import find_card
 from localrag.inference.card import load_card
 from localrag.inference.cross_encoder import CrossEncoder
 from localrag.inference.local_model import LocalModel
-from localrag.inference.remote_card import card_of_address, is_address, read_remote_card
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,6 +59,12 @@ def _remote(model: str | Path | None, kind: Kind) -> tuple[RemoteCard, Path] | N
     """Return the card of a remote model and the directory it lies in; None for a local model."""
     if model is None:
         return None
+    from localrag.inference.remote_card import (  # noqa: PLC0415 - only where a model is named
+        card_of_address,
+        is_address,
+        read_remote_card,
+    )
+
     if is_address(model):
         return card_of_address(str(model), kind), Path()
     path = find_card(model, kind)

@@ -21,7 +21,7 @@ class LocalModel:
     Args:
         card: facts of the model.
         directory: where the card's files lie.
-        threads: threads for one batch; the usable physical cores when None.
+        threads: batches that run side by side; the usable physical cores when None.
     """
 
     def __init__(self, card: ModelCard, directory: Path, *, threads: int | None = None) -> None:
@@ -30,7 +30,9 @@ class LocalModel:
         self.fingerprint = card.fingerprint
         self._directory = directory
         self._tokenizer = open_tokenizer(card, directory)
-        self._session = Session(directory / card.model, threads=threads, output=card.output)
+        self._session = Session(
+            directory / card.model, threads=threads, output=card.output, fused=card.fused
+        )
 
     def verify(self) -> None:
         """Check the hash of every file. ModelError: one is missing or differs from the card."""

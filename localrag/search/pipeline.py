@@ -17,9 +17,7 @@ from localrag.search.operators import Operators
 from localrag.search.pages import page_of
 from localrag.search.per_document import PerDocument, share
 from localrag.search.rerank import Rerank
-from localrag.search.restrict import Restrict
 from localrag.search.retrieve import Lexical, Vector
-from localrag.search.sentences import Sentences
 from localrag.search.transform import Transform
 from localrag.search.window import Window
 
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
     from localrag.config import Settings
     from localrag.inference.protocols import Embedder, Reranker
     from localrag.records import Filter, SearchState, Stage
+    from localrag.search.sentences import Sentences
     from localrag.store.copies import Grouping
     from localrag.store.vector_search import VectorSearch
 
@@ -101,6 +100,8 @@ def search_stages(  # noqa: PLR0913 - what a search is made of
     stages: list[Stage] = [Operators(connection)] if plan.operators else []
     if plan.filter is not None:
         # First, so that stage 1 reveals nothing of documents that may not be searched.
+        from localrag.search.restrict import Restrict  # noqa: PLC0415 - half a parser, seldom used
+
         stages.append(Restrict(connection, plan.filter))
     stages.append(Transform(connection, glossary=settings.glossary, spelling=settings.spelling))
     k = max(settings.retrieve_k, plan.limit)
@@ -148,7 +149,11 @@ def _window(settings: Settings, plan: Plan) -> Window | Sentences:
     """Return the sentences around a match: as many as were asked for by name, or more."""
     fewest = 0 if plan.expand and plan.neighbours else settings.window_sentences
     count = max(plan.neighbours, fewest)
-    return Window(count) if settings.chunking == "sentence-window" else Sentences(count)
+    if settings.chunking == "sentence-window":
+        return Window(count)
+    from localrag.search.sentences import Sentences  # noqa: PLC0415 - many expressions to compile
+
+    return Sentences(count)
 
 
 FARTHEST: Final = 100

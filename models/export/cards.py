@@ -49,6 +49,7 @@ def _bi_encoder(directory: Path) -> dict[str, object]:
         "model": BI_ENCODER,
         "tokenizer": TOKENIZER,
         "compiled_tokenizer": COMPILED_TOKENIZER,
+        "fused": True,
         "files": _files(directory, BI_ENCODER),
     }
 
@@ -66,6 +67,7 @@ def _cross_encoder(directory: Path) -> dict[str, object]:
         "model": CROSS_ENCODER,
         "tokenizer": TOKENIZER,
         "compiled_tokenizer": COMPILED_TOKENIZER,
+        "fused": True,
         "files": _files(directory, CROSS_ENCODER),
     }
 

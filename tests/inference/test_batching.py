@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import threading
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.inference.batching import Batch, pad, plan_batches
+from localrag.inference.batching import BATCH_TOKENS, Batch, pad, plan_batches, run_batches
 
 LENGTHS = st.lists(st.integers(min_value=0, max_value=600), max_size=80)
 
@@ -41,3 +44,42 @@ def test_pad_marks_what_is_real() -> None:
 @pytest.mark.parametrize("budget", [1, 100])
 def test_no_inputs_no_batches(budget: int) -> None:
     assert plan_batches([], budget) == ()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_every_batch_runs_once(threads: int) -> None:
+    lengths = [BATCH_TOKENS // 2] * 7
+    ran: list[Batch] = []
+    run_batches(ran.append, lengths, threads)
+    assert sorted(ran, key=lambda batch: batch.members) == list(plan_batches(lengths, BATCH_TOKENS))
+
+
+def test_batches_run_side_by_side() -> None:
+    both_began = threading.Barrier(2, timeout=10)
+
+    def wait_for_the_other(_: Batch) -> None:
+        both_began.wait()
+
+    run_batches(wait_for_the_other, [BATCH_TOKENS] * 2, 2)
+
+
+def test_one_thread_is_the_callers() -> None:
+    names: list[str] = []
+    run_batches(lambda _: names.append(threading.current_thread().name), [BATCH_TOKENS] * 2, 1)
+    run_batches(lambda _: names.append(threading.current_thread().name), [1, 2], 4)
+    assert set(names) == {threading.current_thread().name}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_keeps_other_batches_from_beginning(threads: int) -> None:
+    began: list[Batch] = []
+
+    def fail_at_first(batch: Batch) -> None:
+        began.append(batch)
+        if batch.members == (0,):
+            raise ValueError("cannot be read")
+        time.sleep(0.02)
+
+    with pytest.raises(ValueError, match="cannot be read"):
+        run_batches(fail_at_first, [BATCH_TOKENS] * 200, threads)
+    assert len(began) < 200

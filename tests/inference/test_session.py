@@ -32,11 +32,13 @@ class FakeRuntime:
         self.error: Exception | None = None
         self.fed: dict[str, Any] = {}
 
+    GraphOptimizationLevel = SimpleNamespace(ORT_DISABLE_ALL="none")
+
     def disable_telemetry_events(self) -> None:
         self.telemetry = False
 
     def SessionOptions(self) -> SimpleNamespace:  # noqa: N802 - the library's name
-        return SimpleNamespace(add_session_config_entry=lambda _key, _value: None)
+        return SimpleNamespace()
 
     def InferenceSession(self, path: str, options: Any, providers: list[str]) -> Any:  # noqa: N802
         self.built.append((path, options, providers))
@@ -65,9 +67,18 @@ def test_built_once_without_telemetry_on_the_cpu(runtime: FakeRuntime) -> None:
     session.run(IDS, IDS)
     session.load()
     ((path, options, providers),) = runtime.built
-    assert (path, options.intra_op_num_threads) == ("model.onnx", 3)
+    assert (path, options.intra_op_num_threads) == ("model.onnx", 1)
+    assert session.threads == 3
     assert providers == ["CPUExecutionProvider"]
     assert runtime.telemetry is False
+
+
+def test_only_a_fused_graph_is_left_as_it_is(runtime: FakeRuntime) -> None:
+    for fused in (False, True):
+        Session(Path("model.onnx"), fused=fused).load()
+    before, after = (vars(options) for _, options, _ in runtime.built)
+    assert "graph_optimization_level" not in before
+    assert after["graph_optimization_level"] == "none"
 
 
 def test_closing_loads_again(runtime: FakeRuntime) -> None:

@@ -24,7 +24,7 @@ LIMIT = 16
 class WordSession:
     """Stands in for a session: token vectors are one-hot ids, scores the number of tokens."""
 
-    token_budget = 64
+    threads = 2
 
     def __init__(self, dimensions: int | None) -> None:
         self.dimensions = dimensions

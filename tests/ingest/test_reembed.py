@@ -23,7 +23,8 @@ from localrag.errors import (
 from localrag.inference.fake import FakeEmbedder, FakeReranker
 from localrag.ingest import fingerprint as fingerprint_module
 from localrag.ingest import reembed as reembed_module
-from localrag.knowledge_base import KnowledgeBase, reembed_file
+from localrag.ingest.reembed import reembed_file
+from localrag.knowledge_base import KnowledgeBase
 from localrag.store.database import Database
 
 if TYPE_CHECKING:

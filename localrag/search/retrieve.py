@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from localrag.errors import RemoteError
 from localrag.records import FAILED, Candidate, RankedList
 from localrag.search.weights import lexical_weight
 from localrag.store.chunks import count_chunks
 from localrag.store.vectors import require_dimensions, search_vectors
-from localrag.store.words import document_frequencies, scores_of, search_words
+from localrag.store.words import document_frequencies, search_words
 from localrag.text.analysis import analyse_query
-from localrag.text.match import match_expression, near_expression, neighbours
+from localrag.text.match import match_expression
 from localrag.text.phrases import instead_expression
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def filled(
 
 @dataclass(frozen=True, slots=True)
 class Lexical:
-    """BM25 over the analysed words of context and text, and how near they stand to each other."""
+    """BM25 over the analysed words of context and text."""
 
     connection: apsw.Connection
     k: int
@@ -102,13 +102,9 @@ class Lexical:
         found = self.matches(rare_first(kept, frequencies), beside, allowed)
         if allowed is not None and len(found) < self.k:
             # A word of most chunks may be the only one of the query that the allowed ones have.
-            kept = known_terms(terms, frequencies)
-            found = self.matches(rare_first(kept, frequencies), beside, allowed)
-        pairs = sorted(
-            neighbours(kept), key=lambda pair: max(frequencies[term.term] for term in pair)
-        )
-        near = scores_of(self.connection, near_expression(pairs), [one.chunk_id for one in found])
-        return RankedList("bm25", query, with_nearness(found, near), lexical_weight(query))
+            known = known_terms(terms, frequencies)
+            found = self.matches(rare_first(known, frequencies), beside, allowed)
+        return RankedList("bm25", query, found, lexical_weight(query))
 
     def matches(
         self, terms: Sequence[QueryTerm], phrases: Sequence[str], allowed: Allowed | None
@@ -120,20 +116,6 @@ class Lexical:
             return search_words(self.connection, expression, k, allowed)
 
         return filled(self.slots, self.files, best, self.k, allowed)
-
-
-NEAR_WEIGHT: Final = 0.2
-"""Of the BM25 score of the words that stand near their neighbour in the query, beside the score of
-all words. Chosen on training questions, see docs/decisions.md."""
-
-
-def with_nearness(found: Sequence[Candidate], near: Mapping[int, float]) -> tuple[Candidate, ...]:
-    """Return what was found by the sum of both scores, best first; ties go to the older chunk."""
-    scored = [
-        (one.score + NEAR_WEIGHT * near.get(one.chunk_id, 0.0), one.chunk_id) for one in found
-    ]
-    best_first = sorted(scored, key=lambda one: (-one[0], one[1]))
-    return tuple(Candidate(id_, score, rank) for rank, (score, id_) in enumerate(best_first, 1))
 
 
 def rare_first(terms: Sequence[QueryTerm], frequencies: Mapping[str, int]) -> list[QueryTerm]:

@@ -18,7 +18,6 @@ __all__ = [
     "delete_words",
     "document_frequencies",
     "insert_words",
-    "scores_of",
     "search_words",
     "text_with_term",
 ]
@@ -86,15 +85,3 @@ def search_words(
     return tuple(
         Candidate(int(id_), -float(score), rank) for rank, (id_, score) in enumerate(rows, start=1)
     )
-
-
-def scores_of(connection: apsw.Connection, expression: str, ids: Iterable[int]) -> dict[int, float]:
-    """Return the BM25 scores that an FTS5 expression gives to chunks; 0 is left out."""
-    if not expression:
-        return {}
-    rows = connection.execute(
-        "SELECT rowid, rank FROM chunk_words WHERE chunk_words MATCH ? "
-        "AND +rowid IN (SELECT value FROM json_each(?))",
-        (expression, json.dumps(list(ids))),
-    )
-    return {int(str(id_)): -float(str(score)) for id_, score in rows}

@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from localrag.text.scripts import UNSPACED
 from localrag.text.stemming import stem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from localrag.text.analysis import Phrase, QueryTerm
 
 __all__ = [
-    "MOST_PAIRS",
     "MOST_TERMS",
     "match_expression",
-    "near_expression",
-    "neighbours",
     "phrase_expression",
 ]
 
 MOST_TERMS: Final = 128
 """Distinct terms of one query; a pasted page stays as fast as a question."""
 
-MOST_PAIRS: Final = 32
-"""Neighbouring terms whose nearness counts; as many as a long question has."""
-
-NEAR: Final = 4
-"""Most words between two neighbours of the query, in either order."""
-
 ENDINGS: Final = ("e", "ed", "es", "ing", "er", "ation", "ly")
 """What may follow the beginning of a word and be taken off again, with more, by its stemmer."""
-
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 def match_expression(terms: Iterable[QueryTerm], phrases: Iterable[str] = ()) -> str:
@@ -47,30 +33,6 @@ def match_expression(terms: Iterable[QueryTerm], phrases: Iterable[str] = ()) ->
     """
     distinct = list(dict.fromkeys(terms))[:MOST_TERMS]
     return " OR ".join([*(_quoted(term.term, prefix=term.prefix) for term in distinct), *phrases])
-
-
-def neighbours(terms: Sequence[QueryTerm]) -> list[tuple[QueryTerm, QueryTerm]]:
-    """Return the words of a query, in its own order, that stand beside each other.
-
-    Pairs of characters are left out: each says already that two characters stand together.
-    """
-    return [
-        (first, second)
-        for first, second in pairwise(terms)
-        if not (first.prefix or second.prefix)
-        and not (_UNSPACED.match(first.term) and _UNSPACED.match(second.term))
-    ]
-
-
-def near_expression(pairs: Iterable[tuple[QueryTerm, QueryTerm]]) -> str:
-    """Return the expression that matches where two neighbours stand near; empty without pairs.
-
-    The first `MOST_PAIRS` count.
-    """
-    near = [
-        f"NEAR({_quoted(first.term)} {_quoted(second.term)}, {NEAR})" for first, second in pairs
-    ]
-    return " OR ".join(near[:MOST_PAIRS])
 
 
 def phrase_expression(phrase: Phrase, *, column: str = "", beginning: bool = False) -> str:

@@ -59,12 +59,12 @@ def test_who_leads_by_far_in_one_list_is_before_who_leads_by_a_hair_in_the_other
 
 def test_the_measured_constant_is_the_default() -> None:
     assert Settings().rrf_k == RRF_K == 60
-    assert reciprocal_rank_fusion([ranked(1)])[0].score == pytest.approx(1 / 6)
+    assert reciprocal_rank_fusion([ranked(1)])[0].score == pytest.approx(1 / 61)
 
 
 def test_a_smaller_constant_favours_first_places() -> None:
     lists = [ranked(1, 2), ranked(3, 2)]
-    assert reciprocal_rank_fusion(lists, rank_constant=60)[0].chunk_id == 2
+    assert reciprocal_rank_fusion(lists, rank_constant=1_000)[0].chunk_id == 2
     assert reciprocal_rank_fusion(lists, rank_constant=0)[0].chunk_id == 1
 
 

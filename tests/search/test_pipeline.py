@@ -210,7 +210,7 @@ def test_the_way_of_cutting_decides_what_is_returned_with_a_chunk(
 
 def test_a_plan_finds_by_both_methods_and_reranks_unless_told_otherwise() -> None:
     assert Plan() == Plan("hybrid", rerank=True, limit=10, neighbours=0, token_budget=None)
-    assert (Settings().retrieve_k, Settings().rerank_top, Settings().rrf_k) == (50, 30, 5)
+    assert (Settings().retrieve_k, Settings().rerank_top, Settings().rrf_k) == (50, 30, 60)
 
 
 def test_an_impossible_plan_is_refused(kb: KnowledgeBase) -> None:

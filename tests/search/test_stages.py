@@ -25,7 +25,7 @@ from localrag.search.run import run_stages
 from localrag.search.transform import PassThrough
 from localrag.store.database import Database
 from localrag.text.analysis import QueryTerm, analyse_query
-from localrag.text.match import MOST_TERMS, neighbours
+from localrag.text.match import MOST_TERMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -381,33 +381,9 @@ def searched(database: Database, query: str) -> list[int]:
     return ids(Lexical(database.connection, 10).search(query).candidates)
 
 
-def test_words_that_stand_together_as_in_the_query_come_first(tmp_path: Path) -> None:
-    apart = "rotat one two three four five six key"
-    near = "one two rotat three key four five six"
-    with closing(Database(tmp_path / "near.db")) as opened:
-        add_document(opened, "/a", chunks_of([apart, near, "one two three four five six"]))
-        assert searched(opened, "rotate keys") == [2, 1]
-        assert searched(opened, "keys, rotate them") == [2, 1]
-
-
 def test_of_too_many_words_the_rare_ones_are_looked_up(tmp_path: Path) -> None:
     common = [f"w{number}" for number in range(MOST_TERMS)]
     with closing(Database(tmp_path / "many.db")) as opened:
         words = " ".join(common)
         add_document(opened, "/a", chunks_of([words, words, "zebra", *["other"] * 9]))
         assert 3 in searched(opened, " ".join([*common, "zebra"]))
-
-
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("rotate the keys", [("rotat", "key")]),
-        ("東京の鍵", []),
-        ("Rust の所有権", [("rust", "の所")]),
-        ("茶 cup", []),
-        ("key", []),
-    ],
-)
-def test_neighbours_of_a_query(query: str, expected: list[tuple[str, str]]) -> None:
-    pairs = neighbours(analyse_query(query))
-    assert [(first.term, second.term) for first, second in pairs] == expected

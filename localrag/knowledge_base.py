@@ -650,7 +650,7 @@ class KnowledgeBase:
         dimensions = self.embedder.dimensions  # of a remote model: nobody waits for its answer
         require_room(self.embedder, self.settings.chunk_tokens)
         with self.database.atomic() as connection:
-            create_vectors(connection, dimensions)
+            create_vectors(connection, dimensions, self.settings.vectors)
             set_setting(connection, "fingerprint", fingerprint_of(self.embedder))
             set_setting(connection, "model", model_name(self.embedder))
             for name in (*CHUNK_WAYS, *CHUNK_SIZES):
@@ -689,8 +689,8 @@ def reembed_file(
 
 CHUNK_SIZES = ("chunk_tokens", "overlap_tokens")
 """Settings that belong to the file: chunks of two sizes in one base would compete unfairly."""
-CHUNK_WAYS = {"chunking": "structural", "context_line": "full"}
-"""How the file's documents are cut, and how they were before that could be chosen."""
+CHUNK_WAYS = {"chunking": "structural", "context_line": "full", "vectors": "float32"}
+"""How the file's documents are cut and kept, and how they were before that could be chosen."""
 
 
 def _legal(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from localrag.errors import RemoteError
 from localrag.records import FAILED, RankedList
 from localrag.store.chunks import count_chunks
+from localrag.store.term_scores import add_scores
 from localrag.store.vectors import require_dimensions, search_vectors
 from localrag.store.words import document_frequencies, search_words
 from localrag.text.analysis import analyse_query
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from localrag.store.vector_search import VectorSearch
     from localrag.text.analysis import QueryTerm
 
-__all__ = ["Lexical", "Vector", "prune_frequent"]
+__all__ = ["Lexical", "Vector", "prune_frequent", "split_frequent"]
 
 
 def with_lists(state: SearchState, lists: Sequence[RankedList]) -> SearchState:
@@ -59,18 +60,28 @@ class Lexical:
         terms = analyse_query(query)
         frequencies = document_frequencies(self.connection, [term.term for term in terms])
         kept = prune_frequent(terms, frequencies, count_chunks(self.connection))
-        found = self.matches(kept, allowed)
+        searched, added = split_frequent(kept, frequencies)
+        found = self.matches(searched, allowed, added, frequencies)
         if allowed is not None and len(found) < self.k:
             # A word of most chunks may be the only one of the query that the allowed ones have.
             found = self.matches(known_terms(terms, frequencies), allowed)
         return RankedList("bm25", query, found)
 
-    def matches(self, terms: list[QueryTerm], allowed: Allowed | None) -> tuple[Candidate, ...]:
-        """Return the best allowed chunks that hold any of the terms."""
+    def matches(
+        self,
+        terms: list[QueryTerm],
+        allowed: Allowed | None,
+        added: Sequence[QueryTerm] = (),
+        frequencies: Mapping[str, int] | None = None,
+    ) -> tuple[Candidate, ...]:
+        """Return the best allowed chunks that hold any of the terms, scored by `added` as well."""
         expression = match_expression(terms)
 
         def best(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
-            return search_words(self.connection, expression, k, allowed)
+            if not added:
+                return search_words(self.connection, expression, k, allowed)
+            found = search_words(self.connection, expression, k * RESCORED, allowed)
+            return add_scores(self.connection, found, expression, added, frequencies or {})[:k]
 
         return filled(self.slots, best, self.k, allowed)
 
@@ -105,6 +116,31 @@ FREQUENT_MINIMUM = 50
 """In a small base even a term of most chunks is cheap, and may be all there is."""
 FREQUENT_SPREAD = 1.5
 """Among frequent terms only, those up to this multiple of the rarest one's frequency stay."""
+
+
+def split_frequent(
+    terms: list[QueryTerm], frequencies: Mapping[str, int]
+) -> tuple[list[QueryTerm], list[QueryTerm]]:
+    """Return the terms that find candidates, and those that only add to their scores.
+
+    The rarest come first, until `POSTINGS` rows would have to be scored: in a large base that is
+    all that there is time for, and a chunk without any rare term is seldom among the best.
+    """
+    left = POSTINGS
+    added: list[QueryTerm] = []
+    for number, term in enumerate(sorted(terms, key=lambda one: frequencies.get(one.term, 0))):
+        left -= frequencies.get(term.term, 0)
+        if left < 0 and number:
+            added.append(term)
+    return [term for term in terms if term not in added], added[:MOST_ADDED]
+
+
+POSTINGS = 50_000
+"""Rows that a query may score, each counted once per term: about 25 ms."""
+RESCORED = 10
+"""Candidates per wanted one whose scores are completed."""
+MOST_ADDED = 32
+"""Of a pasted page that many terms are enough."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,9 +135,9 @@ def split_frequent(
     return [term for term in terms if term not in added], added[:MOST_ADDED]
 
 
-POSTINGS = 50_000
-"""Rows that a query may score, each counted once per term: about 25 ms."""
-RESCORED = 10
+POSTINGS = 40_000
+"""Rows that a query may score, each counted once per term: about 20 ms."""
+RESCORED = 4
 """Candidates per wanted one whose scores are completed."""
 MOST_ADDED = 32
 """Of a pasted page that many terms are enough."""

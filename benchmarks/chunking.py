@@ -7,7 +7,7 @@ cutting. `in@5` and `in@10` are the share of questions whose answer lies, with a
 in one of the first 5 or 10 passages that a search returns; `tokens@5` and `tokens@10` are the mean
 tokens of those passages. A way that returns more finds more: compare rows of about equal tokens.
 `chunks` are the vectors that must be kept. The sample is the same on every machine. Fused ranking,
-unless --rerank is given.
+unless --rerank is given; --mode lexical embeds nothing, so that many articles take minutes.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ import tempfile
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
+import numpy as np
 from report import print_json, print_table, progress
 from set_index import CachedEmbedder
 
@@ -30,6 +31,7 @@ import localrag
 from localrag.config import make_settings
 from localrag.formats.registry import read_document
 from localrag.inference.load import load_embedder, load_reranker
+from localrag.search.pipeline import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from report import Row
 
     from localrag.config import Settings
-    from localrag.inference.protocols import Embedder
+    from localrag.inference.protocols import Embedder, FloatArray
     from localrag.records import Hit
 
 Record = dict[str, Any]
@@ -47,6 +49,9 @@ WAYS: dict[str, dict[str, object]] = {
     "structural 200": {"chunk_tokens": 200},
     "structural 300": {},
     "structural 400": {"chunk_tokens": 400},
+    "structural 200, no overlap": {"chunk_tokens": 200, "overlap_tokens": 0},
+    "structural 300, no overlap": {"overlap_tokens": 0},
+    "structural 400, no overlap": {"chunk_tokens": 400, "overlap_tokens": 0},
     "fixed 300": {"chunking": "fixed"},
     "sentence-window": {"chunking": "sentence-window"},
     "parent-child": {"chunking": "parent-child"},
@@ -59,6 +64,27 @@ COLUMNS = (
 )
 
 
+class WordsOnly:
+    """An embedder for searches by words: it counts tokens as the real one and embeds nothing."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.dimensions = embedder.dimensions
+        self.fingerprint = embedder.fingerprint
+        self.counter = embedder.counter
+        self.close = embedder.close
+        self._any: FloatArray = np.eye(1, self.dimensions, dtype=np.float32)
+
+    def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        """Return any unit vectors, shape (texts, dimensions): nobody compares them."""
+        return np.repeat(self._any, len(texts), axis=0)
+
+    def embed_query(self, text: str) -> FloatArray:
+        """Return the same vector, shape (dimensions,)."""
+        del text
+        found: FloatArray = self._any[0]
+        return found
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark; return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -66,16 +92,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--articles", type=int, default=8)
     parser.add_argument("--questions", type=int, default=80)
     parser.add_argument("--way", nargs="+", choices=WAYS, default=list(WAYS))
+    parser.add_argument("--mode", choices=get_args(Mode), default="hybrid", help="how it searches")
     parser.add_argument("--cache", type=Path, default=CACHE, help="where vectors are kept")
     parser.add_argument("--rerank", action="store_true", help="let the cross-encoder order them")
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     options = parser.parse_args(arguments)
     articles, questions = sample(options.data / "covidqa_docs", options.articles, options.questions)
-    embedder = CachedEmbedder(load_embedder(), options.cache)
+    model = load_embedder()
+    lexical = options.mode == "lexical"
+    embedder = WordsOnly(model) if lexical else CachedEmbedder(model, options.cache)
+    plan = {"mode": options.mode, "rerank": options.rerank}
     rows: list[Row] = []
     for way in options.way:
         settings = make_settings(keep_traces=False, **WAYS[way])
-        figures = measure(articles, questions, settings, embedder, rerank=options.rerank)
+        figures = measure(articles, questions, settings, embedder, plan)
         rows.append({"way": way, **figures})
         progress(f"{way}: {rows[-1]}\n")
     if options.json:
@@ -110,8 +140,7 @@ def measure(
     questions: Sequence[Record],
     settings: Settings,
     embedder: Embedder,
-    *,
-    rerank: bool,
+    plan: dict[str, Any],
 ) -> Row:
     """Return the figures of one way of cutting."""
     sums: Counter[str] = Counter()
@@ -129,7 +158,7 @@ def measure(
                 for top in TOPS:
                     # A search of its own: matches that touch are one hit, and a larger limit lets
                     # more of them in.
-                    hits = base.search(question["text"], limit=top, rerank=rerank).hits
+                    hits = base.search(question["text"], limit=top, **plan).hits
                     answered = any(
                         holds(hit, question["doc"], spans[question["_id"]]) for hit in hits
                     )

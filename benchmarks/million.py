@@ -50,7 +50,6 @@ def build(path: Path, data: Path, cache: Path, chunks: int) -> None:
     embedder = CachedEmbedder(load_embedder(), cache)
     mixture = Mixture(data, embedder.kept)
     base = localrag.open(path, settings=make_settings(keep_traces=False), embedder=embedder)
-    base._prepare()  # noqa: SLF001 - what adding a document does first
     done = count_chunks(base.database.connection)
     base.database.connection.pragma("cache_size", -1_000_000)
     started = time.perf_counter()

@@ -78,7 +78,8 @@ class Settings(BaseModel):
     max_file_bytes: int = Field(default=50_000_000, ge=1)
     """Larger files are skipped, with a message."""
     reader_seconds: int = Field(default=120, ge=1)
-    """Longest time that reading one file may take; then it is skipped."""
+    """Longest time that reading one file may take, or each page of it that is read from its
+    picture; then it is skipped."""
     reader_memory_bytes: int = Field(default=1_000_000_000, ge=100_000_000)
     """Most memory that a process which reads files may take, where the system can limit it."""
     retrieve_k: int = Field(default=50, ge=1, le=4_096)

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import settings
 from support import CountingEmbedder, write_files
 
+from localrag import opening
 from localrag.config import make_settings
+from localrag.inference import load
 from localrag.inference.fake import FakeEmbedder, FakeReranker
 from localrag.knowledge_base import KnowledgeBase
 
@@ -95,6 +97,24 @@ def kb(tmp_path: Path) -> Iterator[KnowledgeBase]:
         settings=make_settings(chunk_tokens=32, overlap_tokens=4, max_file_bytes=10_000),
     ) as opened:
         yield opened
+
+
+@pytest.fixture
+def fake_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let exact fakes be opened wherever a model of this machine would be."""
+    for module in (opening, load):
+        monkeypatch.setattr(module, "load_embedder", lambda _=None: FakeEmbedder())
+        monkeypatch.setattr(module, "load_reranker", lambda _=None: FakeReranker())
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_models: None) -> Path:
+    """Work in an empty folder as a person does, with the exact fake models."""
+    del fake_models
+    monkeypatch.chdir(tmp_path)
+    for variable in ("LOCALRAG_DB", "LOCALRAG_MODEL", "LOCALRAG_RERANKER", "NO_COLOR"):
+        monkeypatch.delenv(variable, raising=False)
+    return tmp_path
 
 
 @pytest.fixture(scope="session")

@@ -15,12 +15,10 @@ from click.testing import CliRunner
 from onnx_models import make_model
 from support import open_base, write_files
 
-from localrag import config, errors, knowledge_base
+from localrag import config, errors
 from localrag.cli.main import cli
 from localrag.config import Settings
-from localrag.inference import load
 from localrag.inference.card import ModelFacts
-from localrag.inference.fake import FakeEmbedder, FakeReranker
 from localrag.store.where_sql import BUILT_IN_FIELDS, compile_where
 
 if TYPE_CHECKING:
@@ -41,16 +39,11 @@ def generate(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty folder, with the exact fake models."""
-    for module in (knowledge_base, load):
-        monkeypatch.setattr(module, "load_embedder", lambda _=None: FakeEmbedder())
-        monkeypatch.setattr(module, "load_reranker", FakeReranker)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("LOCALRAG_DB", raising=False)
-    monkeypatch.setenv("LOCALRAG_MODELS", str(tmp_path / "models"))
-    write_files(tmp_path / "docs", FILES)
-    return tmp_path
+def here(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder that holds docs/ and nothing else."""
+    monkeypatch.setenv("LOCALRAG_MODELS", str(workplace / "models"))
+    write_files(workplace / "docs", FILES)
+    return workplace
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -176,6 +169,7 @@ def test_the_json_has_the_documented_keys(root: Path, here: Path) -> None:
     objects = {
         "search": search,
         "Hit": search["hits"][0],
+        "Match": search["hits"][0]["matches"][0],
         "Other place": search["hits"][0]["also_in"][0],
         "ask": ask,
         "Citation": ask["citations"][0],

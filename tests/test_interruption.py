@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support import Contents, contents, open_base, write_files
@@ -15,35 +16,43 @@ from localrag.config import make_settings
 from localrag.inference.fake import FakeEmbedder, FakeReranker
 from localrag.knowledge_base import KnowledgeBase, reembed_file
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 
 TESTS = Path(__file__).parent
 SETTINGS = make_settings(chunk_tokens=32, overlap_tokens=4)
 
+
+def deadly(work: Callable[..., Any], call: int) -> Callable[..., Any]:
+    """Return `work`, which kills its process after that call."""
+    calls = 0
+
+    def die_afterwards(*arguments: object) -> object:
+        nonlocal calls
+        result = work(*arguments)
+        calls += 1
+        if calls == call:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+    return die_afterwards
+
+
 INDEX = """
-import os, signal, sys
+import sys
 sys.path.insert(0, sys.argv[1])
 from localrag.ingest import pipeline, write
 from support import open_base
-from test_interruption import SETTINGS
+from test_interruption import SETTINGS, deadly
 
 _, _, base, folder, step, wanted = sys.argv
 pipeline.BATCH_CHUNKS = 1
-calls = 0
-
-def deadly(work):
-    def die_afterwards(*arguments):
-        global calls
-        result = work(*arguments)
-        calls += 1
-        if calls == int(wanted):
-            os.kill(os.getpid(), signal.SIGKILL)
-        return result
-    return die_afterwards
 
 if step != "none":
     home = pipeline if step == "write_document" else write
-    setattr(home, step, deadly(getattr(home, step)))
+    setattr(home, step, deadly(getattr(home, step), int(wanted)))
 with open_base(base, SETTINGS) as kb:
     kb.sync(folder)
 """
@@ -56,31 +65,21 @@ def index(base: Path, folder: Path, step: str = "none", call: int = 0) -> int:
 
 
 REEMBED = """
-import os, signal, sys
+import sys
 sys.path.insert(0, sys.argv[1])
 from localrag.inference.fake import FakeEmbedder
 from localrag.ingest import reembed
 from localrag.knowledge_base import reembed_file
+from test_interruption import deadly
 
 _, _, base, step, wanted = sys.argv
 reembed.BATCH_TEXTS = 2
-calls = 0
-
-def deadly(work):
-    def die_afterwards(*arguments):
-        global calls
-        result = work(*arguments)
-        calls += 1
-        if calls == int(wanted):
-            os.kill(os.getpid(), signal.SIGKILL)
-        return result
-    return die_afterwards
 
 if step == "commit":
     exchange = reembed._Run.exchange
-    reembed._Run.exchange = deadly(exchange)
+    reembed._Run.exchange = deadly(exchange, int(wanted))
 else:
-    setattr(reembed, step, deadly(getattr(reembed, step)))
+    setattr(reembed, step, deadly(getattr(reembed, step), int(wanted)))
 reembed_file(base, FakeEmbedder(32))
 """
 
@@ -89,7 +88,7 @@ SLOW = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 import sys, time
-from localrag import knowledge_base
+from localrag import knowledge_base, opening
 from localrag.inference.fake import FakeEmbedder, FakeReranker
 from localrag.ingest import pipeline
 from localrag.knowledge_base import KnowledgeBase
@@ -106,8 +105,8 @@ class Telling(KnowledgeBase):
 _, base, folder, seconds = sys.argv
 SECONDS = float(seconds)
 pipeline.BATCH_CHUNKS = 1
-knowledge_base.load_embedder = SlowEmbedder
-knowledge_base.load_reranker = FakeReranker
+opening.load_embedder = SlowEmbedder
+opening.load_reranker = FakeReranker
 knowledge_base.KnowledgeBase = Telling
 sys.argv[1:] = ["index", folder, "--db", base, "--chunk-tokens=32", "--overlap-tokens=4", "-q"]
 from localrag.cli.main import main

@@ -11,7 +11,7 @@ import pytest
 from support import CountingEmbedder, open_base, write_files
 
 import localrag
-from localrag import knowledge_base
+from localrag import opening
 from localrag.answer.extract import NOT_FOUND
 from localrag.config import make_settings
 from localrag.errors import (
@@ -74,8 +74,8 @@ def test_the_bundled_models_are_used_unless_others_are_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     embedder, reranker = FakeEmbedder(), FakeReranker()
-    monkeypatch.setattr(knowledge_base, "load_embedder", lambda: embedder)
-    monkeypatch.setattr(knowledge_base, "load_reranker", lambda: reranker)
+    monkeypatch.setattr(opening, "load_embedder", lambda: embedder)
+    monkeypatch.setattr(opening, "load_reranker", lambda: reranker)
     with KnowledgeBase(tmp_path / "base.db") as kb:
         assert kb.embedder is embedder
         assert kb.reranker is reranker

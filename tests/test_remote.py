@@ -12,14 +12,13 @@ from click.testing import CliRunner
 from servers import Asked, Reply, Server, fake_models, serving
 from support import open_base, write_files
 
-from localrag import knowledge_base
 from localrag.answer.extract import NOT_JUDGED
 from localrag.cli.main import cli
 from localrag.config import make_settings
 from localrag.errors import FingerprintError, RemoteError
 from localrag.inference import http_client, load
 from localrag.inference.bundle import DEFAULT_FAMILY
-from localrag.inference.fake import FakeEmbedder, FakeReranker
+from localrag.inference.fake import FakeEmbedder
 from localrag.inference.load import open_embedder, open_reranker
 from localrag.ingest import pipeline
 from localrag.ingest import reembed as reembed_module
@@ -66,22 +65,16 @@ def server(broken: Broken) -> Iterator[Server]:
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in a folder that holds docs/; local models are fakes, the tokenizer is a tiny one."""
-    family = tmp_path / "models" / DEFAULT_FAMILY
+    family = workplace / "models" / DEFAULT_FAMILY
     family.mkdir(parents=True)
     make_family(family)
     monkeypatch.setenv("LOCALRAG_MODELS", str(family.parent))
-    for variable in ("LOCALRAG_DB", "LOCALRAG_MODEL", "LOCALRAG_RERANKER"):
-        monkeypatch.delenv(variable, raising=False)
-    for module in (knowledge_base, load):
-        monkeypatch.setattr(module, "load_embedder", lambda _=None: FakeEmbedder())
-        monkeypatch.setattr(module, "load_reranker", lambda _=None: FakeReranker())
     monkeypatch.setattr(http_client, "FIRST_WAIT", 0.001)
     monkeypatch.setattr(pipeline, "BATCH_CHUNKS", 1)
-    monkeypatch.chdir(tmp_path)
-    write_files(tmp_path / "docs", FILES)
-    return tmp_path
+    write_files(workplace / "docs", FILES)
+    return workplace
 
 
 def run(*arguments: str, code: int = 0) -> Any:

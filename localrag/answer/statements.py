@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from localrag.answer.rows import (
+from localrag.text.rows import (
     cells_of,
     header_of,
     is_piped,

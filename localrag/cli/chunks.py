@@ -18,6 +18,7 @@ from localrag.cli.options import (
     open_for_reading,
 )
 from localrag.cli.output import plain, print_json, shorten, shown_path
+from localrag.errors import ReadError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,9 @@ BAR_WIDTH = 40
 
 
 @click.command()
-@click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@click.argument(
+    "file", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False)
+)
 @click.option("--stats", is_flag=True, help="Show the sizes of all chunks of --db instead.")
 @database_option
 @chunking_options
@@ -73,7 +76,10 @@ def chunks(  # noqa: PLR0913 - click hands over each option by name
         with open_for_reading(database, settings=settings) as kb:
             settings = kb.settings
     assert file is not None  # noqa: S101 - the usage error above
-    document, cut = preview(file, load_embedder().counter, settings)
+    try:
+        document, cut = preview(file, load_embedder().counter, settings)
+    except ReadError as error:  # a run would only note it, beside the file's name
+        raise ReadError(error.reason, f"{shown_path(str(file))}: {error.detail}") from error
     if as_json:
         print_json(preview_json(file, document, cut, settings))
     else:

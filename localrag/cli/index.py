@@ -18,6 +18,7 @@ from localrag.cli.options import (
     json_option,
     model_option,
     quiet_option,
+    reader_seconds_option,
     reranker_option,
     watch_option,
 )
@@ -55,6 +56,7 @@ MEGABYTE = 1_000_000
     type=click.FloatRange(min=0, min_open=True),
     help="Skip files larger than this many megabytes; 50 unless given.",
 )
+@reader_seconds_option
 @click.option(
     "--meta",
     "metadata",
@@ -102,6 +104,7 @@ def index(  # noqa: PLR0913 - click hands over each option by name
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     max_mb: float | None,
+    reader_seconds: int | None,
     model: str | None,
     reranker: str | None,
     dry_run: bool,
@@ -137,7 +140,8 @@ def index(  # noqa: PLR0913 - click hands over each option by name
     }
     if not reset_properties:  # what is not given stays as it was
         properties = {name: value or None for name, value in properties.items()}
-    settings = chunking_settings({**chunking, "embedder": model, "reranker": reranker})
+    limits = {"reader_seconds": reader_seconds}
+    settings = chunking_settings({**chunking, **limits, "embedder": model, "reranker": reranker})
     with opened(database, settings, dry_run=dry_run) as kb:
         with interruptible(), progress_bar(hidden=quiet) as progress:
             report = kb.sync(

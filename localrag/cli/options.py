@@ -34,6 +34,7 @@ __all__ = [
     "open_for_writing",
     "path_option",
     "quiet_option",
+    "reader_seconds_option",
     "rerank_option",
     "reranker_option",
     "seconds",
@@ -130,6 +131,12 @@ explain_option: Callable[[Command], Command] = click.option(
 
 dry_run_option: Callable[[Command], Command] = click.option(
     "--dry-run", is_flag=True, help="Say what would happen, and write nothing."
+)
+reader_seconds_option: Callable[[Command], Command] = click.option(
+    "--reader-seconds",
+    type=click.IntRange(min=1),
+    help="Longest time that reading a file may take, or each page of it that is a picture; 120 "
+    "unless given.",
 )
 watch_option: Callable[[Command], Command] = click.option(
     "--watch", "watching", is_flag=True, help="Go on and follow changes until Ctrl-C."

@@ -88,6 +88,7 @@ def hit_json(hit: Hit) -> dict[str, object]:
         "end": hit.end,
         "text": hit.text,
         "chunk_id": hit.chunk_id,
+        "matches": [{"start": start, "end": end} for start, end in hit.matches],
         "also_in": [place_json(place) for place in hit.also_in],
         "also_in_count": hit.also_in_count,
     }

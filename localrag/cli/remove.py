@@ -44,6 +44,11 @@ def remove(ctx: click.Context, names: tuple[str, ...], database: Path, *, as_jso
             )
         elif len(removed) == 1:
             click.echo(f"  {shown_path(removed[0])}")
+        elif not removed:
+            click.echo(
+                f"No document is named so or lies below: {', '.join(map(shown_path, names))}. "
+                "localrag status --documents names them all."
+            )
     if not removed:
         ctx.exit(EXIT_NOTHING_FOUND)
 

@@ -83,7 +83,10 @@ def print_report(report: SyncReport, database: Path, *, as_json: bool = False) -
         "skipped": report.skipped,
     }
     done = ", ".join(f"{len(items)} {name}" for name, items in counts.items() if items)
-    done = done or "There is no file to index. Check the path and run it again."
+    done = done or (
+        "There is no file to index. Check the path, --include and --exclude, and what .gitignore "
+        "and .localragignore files leave out."
+    )
     click.echo(f"Nothing was written. It would be: {done}" if report.dry_run else done)
     if report.dry_run:
         print_changes(report)

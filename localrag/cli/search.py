@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from localrag.records import Hit, SearchResult
-    from localrag.search.pipeline import CopiesMode, Mode
+    from localrag.search.pipeline import CopiesMode, ExpandMode, Mode
 
 __all__ = ["search"]
 
@@ -63,7 +63,25 @@ __all__ = ["search"]
     type=click.IntRange(0, 50),
     default=0,
     show_default=True,
-    help="Chunks before and after each hit that are shown with it.",
+    help="Chunks before and after each hit that are shown with it; with --expand window sentences.",
+)
+@click.option(
+    "--expand",
+    type=click.Choice(["neighbours", "section", "window"]),
+    help="Show with each hit the chunks beside it, its section, or the sentences around it; unless "
+    "given, what fits the way the documents were cut. Lines of the hit itself begin with >.",
+)
+@click.option(
+    "--tokens",
+    type=click.IntRange(1),
+    metavar="NUMBER",
+    help="Most tokens of all hits together, what is around them included.",
+)
+@click.option(
+    "--per-document",
+    type=click.IntRange(1),
+    metavar="NUMBER",
+    help="Most hits of one document; those of other documents move up.",
 )
 @where_option
 @path_option
@@ -90,6 +108,9 @@ def search(  # noqa: PLR0913 - click hands over each option by name
     limit: int,
     mode: Mode,
     context: int,
+    expand: ExpandMode | None,
+    tokens: int | None,
+    per_document: int | None,
     rerank: bool,
     where: str | None,
     paths: tuple[str, ...],
@@ -113,6 +134,9 @@ def search(  # noqa: PLR0913 - click hands over each option by name
             mode=mode,
             rerank=rerank,
             context=context,
+            expand=expand,
+            tokens=tokens,
+            per_document=per_document,
             budget=budget,
             where=where,
             path=[shell_pattern(path) for path in paths],
@@ -127,7 +151,7 @@ def search(  # noqa: PLR0913 - click hands over each option by name
         )
     else:
         for hit in result:
-            print_hit(hit, full=full or context > 0)
+            print_hit(hit, full=full or context > 0 or expand is not None)
         if not result.hits:
             click.echo("Nothing found.")
             print_filter_note(result.trace)
@@ -148,15 +172,35 @@ def result_json(result: SearchResult) -> dict[str, object]:
 
 
 def print_hit(hit: Hit, *, full: bool) -> None:
-    """Print a hit: rank, relevance, place, text."""
+    """Print a hit: rank, relevance, place, and all of its text or how the match begins."""
     relevance = "     " if hit.relevance is None else f"{hit.relevance:5.2f}"
     place = shown_place(hit)
     click.echo(
         f"{hit.rank:>3} {click.style(relevance, fg='green')}  {click.style(place, bold=True)}"
     )
-    text = plain(hit.text) if full else shorten(hit.text, 220)
-    for line in text.splitlines():
-        if line.strip():
-            click.echo(f"           {line}")
+    for mark, line in marked_lines(hit) if full else [(" ", _beginning(hit))]:
+        click.echo(f"         {mark} {line}")
     if hit.also_in_count:
         click.echo(f"           {click.style(shown_other_places(hit), dim=True)}")
+
+
+def marked_lines(hit: Hit) -> list[tuple[str, str]]:
+    """Return the lines of a hit that are not blank, as a terminal may show them, each with a mark.
+
+    Where more is shown than was found, lines that hold something of it have the mark ``>``.
+    """
+    lines = []
+    start = 0
+    for line in hit.text.splitlines(keepends=True):
+        end = start + len(line.rstrip())
+        matched = any(first < end and start < last for first, last in hit.matches)
+        lines.append((matched, plain(line.rstrip())))
+        start += len(line)
+    shown = [(matched, line) for matched, line in lines if line.strip()]
+    widened = not all(matched for matched, _ in shown)
+    return [(">" if widened and matched else " ", line) for matched, line in shown]
+
+
+def _beginning(hit: Hit) -> str:
+    start, end = hit.matches[0]
+    return shorten(hit.text[start:end], 220)

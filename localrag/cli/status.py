@@ -21,17 +21,25 @@ __all__ = ["status"]
 @click.command()
 @database_option
 @model_option
+@click.option("--documents", "listed", is_flag=True, help="Also name every document.")
 @json_option
-def status(database: Path, model: str | None, *, as_json: bool) -> None:
+def status(database: Path, model: str | None, *, listed: bool, as_json: bool) -> None:
     """Show what the file holds, and what was skipped and why."""
     with open_for_reading(database, model) as kb:
         found = kb.status()
         skipped = kb.skipped()
+        documents = sorted(document.uri for document in kb.documents()) if listed else []
     if as_json:
         ledger = [asdict(item) for item in skipped]
-        print_json(asdict(found) | {"settings": dict(found.settings), "skipped_files": ledger})
+        names = {"document_names": documents} if listed else {}
+        settings = {"settings": dict(found.settings), "skipped_files": ledger}
+        print_json(asdict(found) | settings | names)
     else:
         print_status(found, skipped)
+        if listed:
+            click.echo("  documents")
+        for uri in documents:
+            click.echo(f"    {shown_path(uri)}")
 
 
 def print_status(found: Status, skipped: list[Skipped]) -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 import click
 
 from localrag.cli.options import (
+    chunking_settings,
     database_option,
     dry_run_option,
     json_option,
     open_for_writing,
     quiet_option,
+    reader_seconds_option,
     watch_option,
 )
 from localrag.cli.report import interruptible, progress_bar, teller, watch
@@ -22,6 +24,7 @@ __all__ = ["sync"]
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @database_option
+@reader_seconds_option
 @dry_run_option
 @watch_option
 @quiet_option
@@ -30,6 +33,7 @@ def sync(  # noqa: PLR0913 - click hands over each option by name
     paths: tuple[Path, ...],
     database: Path,
     *,
+    reader_seconds: int | None,
     dry_run: bool,
     watching: bool,
     quiet: bool,
@@ -43,7 +47,8 @@ def sync(  # noqa: PLR0913 - click hands over each option by name
     if dry_run and watching:
         raise click.UsageError("--dry-run and --watch exclude each other.")
     tell = teller(database, as_json=as_json, quiet=quiet, watching=watching)
-    with open_for_writing(database, read_only=dry_run) as kb:
+    settings = chunking_settings({"reader_seconds": reader_seconds})
+    with open_for_writing(database, read_only=dry_run, settings=settings) as kb:
         if watching:
             watch(kb, paths, tell)
             return

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from localrag.formats.builder import MOST_LEVELS, fenced, heading_line
 from localrag.records import Block, Document
 
 if TYPE_CHECKING:
@@ -15,11 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Assembly"]
 
-_MOST_LEVELS = 6
 # What no text holds: controls, and halves of surrogate pairs, which cannot be stored.
 _NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
 _BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
-_FENCE = re.compile("`{3,}")
 
 
 @dataclass(slots=True)
@@ -46,20 +45,15 @@ class Assembly:
         `line` is its line in the source, where there is one.
         """
         if title := " ".join(_NO_TEXT.sub("", text).split()):
-            level = min(max(level, 1), _MOST_LEVELS)
-            self._add(
-                Block("heading", 0, 0, name or title, level),
-                f"{'#' * level} {title}",
-                [line] if line else [],
-            )
+            shown, level = heading_line(title, level)
+            block = Block("heading", 0, 0, name or title, level)
+            self._add(block, shown, [line] if line else [])
 
     def code(self, text: str, language: str = "") -> None:
         """Add code between fences that are longer than any inside it."""
         text = text.strip("\n")
         if text.strip():
-            longest = max((len(run) for run in _FENCE.findall(text)), default=2)
-            fence = "`" * (longest + 1)
-            self.add("code", f"{fence}{language}\n{text}\n{fence}")
+            self.add("code", fenced(text, language))
 
     def embed(self, document: Document, *, below: int = 0) -> None:
         """Add all blocks of another document; its headings come `below` levels deeper."""
@@ -68,7 +62,7 @@ class Assembly:
         first = document.blocks[0].start
         shift = self._append(document.text[first : document.blocks[-1].end]) - first
         for block in document.blocks:
-            level = min(block.level + below, _MOST_LEVELS) if block.kind == "heading" else 0
+            level = min(block.level + below, MOST_LEVELS) if block.kind == "heading" else 0
             moved = replace(block, start=block.start + shift, end=block.end + shift, level=level)
             self._blocks.append(moved)
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from localrag.records import BlockKind
 
-__all__ = ["DocumentBuilder", "one_line"]
+__all__ = ["MOST_LEVELS", "DocumentBuilder", "fenced", "heading_line", "one_line"]
 
-_MOST_LEVELS = 6
+MOST_LEVELS = 6
 # What no text holds: controls, halves of surrogate pairs, the marks of a lost character.
 _NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f\u00ad\ufeff\ufffe\uffff\ud800-\udfff]")
 _FENCE = re.compile("`{3,}")
@@ -30,6 +30,19 @@ _FENCE = re.compile("`{3,}")
 def one_line(text: str) -> str:
     """Return `text` with each run of white space as one blank."""
     return " ".join(_NO_TEXT.sub("", text.replace("\x0b", " ").replace("\x0c", " ")).split())
+
+
+def fenced(code: str, language: str) -> str:
+    """Return code between fences that are longer than any inside it."""
+    longest = max((len(run) for run in _FENCE.findall(code)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{code}\n{fence}"
+
+
+def heading_line(title: str, level: int) -> tuple[str, int]:
+    """Return a heading as Markdown writes it, and its level there: 1 to 6, whatever was asked."""
+    level = min(max(level, 1), MOST_LEVELS)
+    return f"{'#' * level} {title}", level
 
 
 @dataclass(slots=True)
@@ -59,8 +72,7 @@ class DocumentBuilder:
     ) -> None:
         """Add a heading; `name` is its text in the path of headings, where that is another."""
         if title := one_line(text):
-            level = min(max(level, 1), _MOST_LEVELS)
-            shown = f"{'#' * level} {title}"
+            shown, level = heading_line(title, level)
             lines = () if line is None else (line,)
             self._add(Block("heading", 0, 0, name or title, level, page), shown, lines)
 
@@ -80,7 +92,7 @@ class DocumentBuilder:
     ) -> None:
         """Add a list item; `depth` counts the lists around its own."""
         if text := _stripped_lines(text):
-            indent = "  " * min(depth, _MOST_LEVELS)
+            indent = "  " * min(depth, MOST_LEVELS)
             shown = f"{indent}{marker} {text}".replace("\n", f"\n{indent}  ")
             self._add(Block("list_item", 0, 0, page=page), shown)
 
@@ -88,9 +100,7 @@ class DocumentBuilder:
         """Add code, fenced."""
         text = _NO_TEXT.sub("", text).expandtabs(4).strip("\n")
         if text.strip():
-            longest = max((len(run) for run in _FENCE.findall(text)), default=2)
-            fence = "`" * (longest + 1)
-            self._add(Block("code", 0, 0, page=page), f"{fence}{language}\n{text}\n{fence}")
+            self._add(Block("code", 0, 0, page=page), fenced(text, language))
 
     def table(
         self,

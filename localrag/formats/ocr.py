@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["REMEDY", "is_installed", "recognise"]
+__all__ = ["REMEDY", "is_installed", "is_lack_of_memory", "recognise"]
 
 REMEDY = "to read pictures: pip install 'localrag[ocr]'"
 
@@ -27,6 +27,13 @@ _STEP = 2
 def is_installed() -> bool:
     """Whether pictures can be read."""
     return find_spec("rapidocr") is not None
+
+
+def is_lack_of_memory(error: Exception) -> bool:
+    """Whether `recognise` failed because memory ran out, which its libraries say in their ways."""
+    return isinstance(error, MemoryError) or any(
+        sign in str(error) for sign in ("bad_alloc", "Failed to allocate", "Insufficient memory")
+    )
 
 
 @lru_cache(maxsize=1)

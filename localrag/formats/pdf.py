@@ -21,6 +21,7 @@ from localrag.formats.pdf_headings import find_headings, read_outline
 from localrag.formats.pdf_layout import Table, reading_order
 from localrag.formats.pdf_page import Segment, read_segments, text_objects
 from localrag.formats.pdf_paragraphs import Paragraph, paragraphs_of
+from localrag.formats.progress import goes_on
 from localrag.formats.titles import title_of
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ _POINTS = 72
 _RESOLUTION = 200
 """Dots per inch of a page that is to be read from its picture."""
 _MOST_PIXELS = 25_000_000
+_MOST_RECOGNISED = 1_000
+"""Pages of a file that are read from their pictures: at 5 s each they take over an hour."""
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?")
 _PROPERTIES = {
@@ -108,6 +111,8 @@ class _Pages:
     """Numbers of pages whose letters the file does not name."""
     recognised: list[int] = field(default_factory=list)
     """Numbers of pages that were read from their pictures."""
+    failure: Exception | None = None
+    """What reading a picture failed with last."""
 
     def metadata(self) -> dict[str, object]:
         """Return the number of pages, and which of them were not read, or how."""
@@ -147,8 +152,9 @@ def _read_page(page: pypdfium2.PdfPage, number: int, pages: _Pages) -> list[Segm
     unnamed = objects >= _MANY_OBJECTS and characters < objects
     if (segments and not unnamed) or not _draws(page):
         return segments
-    if ocr.is_installed():
-        recognised = _recognised(page)
+    if ocr.is_installed() and len(pages.recognised) < _MOST_RECOGNISED:
+        recognised = _recognised(page, pages)
+        goes_on()
         if sum(len(one.text) for one in recognised) > characters:
             pages.recognised.append(number)
             return recognised
@@ -161,30 +167,41 @@ def _draws(page: pypdfium2.PdfPage) -> bool:
     return bool(pdfium.FPDFPage_CountObjects(page.raw) > 0)
 
 
-def _recognised(page: pypdfium2.PdfPage) -> list[Segment]:
+def _recognised(page: pypdfium2.PdfPage, pages: _Pages) -> list[Segment]:
     width, height = page.get_size()
     points = max(width * height, 1.0)
     scale = min(_RESOLUTION / _POINTS, (_MOST_PIXELS / points) ** 0.5)
     bitmap = page.render(scale=scale)
     try:
         return ocr.recognise(bitmap.to_numpy(), points_per_pixel=1 / scale)
-    except Exception:  # noqa: BLE001 - out of memory, for instance: the page keeps what text it has
+    except Exception as error:  # noqa: BLE001 - of many libraries: the page keeps what text it has
+        pages.failure = error
         return []
     finally:
         bitmap.close()
 
 
 def _no_text(pages: _Pages) -> ReadError:
+    """Return why there is no text. MemoryError: pictures need more of it than there is."""
     if pages.scanned or pages.unreadable:
         number = len(pages.scanned) + len(pages.unreadable)
-        remedy = "the extra ocr recognised none" if ocr.is_installed() else ocr.REMEDY
         return ReadError(
             "scanned",
-            f"{number} of {len(pages.segments)} pages are pictures without text; {remedy}",
+            f"{number} of {len(pages.segments)} pages are pictures without text; {_remedy(pages)}",
         )
     if pages.failed:
         return ReadError("damaged", "no page can be loaded; get a fresh copy")
     return ReadError("empty", "no page holds any text")
+
+
+def _remedy(pages: _Pages) -> str:
+    if not ocr.is_installed():
+        return ocr.REMEDY
+    if pages.failure is None:
+        return "the extra ocr recognised none"
+    if ocr.is_lack_of_memory(pages.failure):
+        raise MemoryError from pages.failure
+    return f"the extra ocr failed ({type(pages.failure).__name__}): install it again"
 
 
 def _built(pages: _Pages, outline: Sequence[Bookmark]) -> DocumentBuilder:

@@ -8,9 +8,9 @@ import numpy as np
 
 from localrag.errors import ModelError
 from localrag.inference.batching import pad, plan_batches
+from localrag.inference.local_model import LocalModel
 from localrag.inference.pooling import pool, require_usable, unit
-from localrag.inference.session import Session
-from localrag.inference.tokenizer import PassageCounter, cut, open_tokenizer
+from localrag.inference.tokenizer import PassageCounter, cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["BiEncoder"]
 
 
-class BiEncoder:
+class BiEncoder(LocalModel):
     """A bi-encoder from a card and the files beside it.
 
     Args:
@@ -36,14 +36,9 @@ class BiEncoder:
     def __init__(self, card: ModelCard, directory: Path, *, threads: int | None = None) -> None:
         if card.dimensions is None or card.pooling is None:
             raise ModelError(f"{card.name} is a {card.kind}: give a bi-encoder to embed with")
-        self.card = card
-        self.name = card.name
-        self._directory = directory
+        super().__init__(card, directory, threads=threads)
         self.dimensions = card.dimensions
         self._pooling = card.pooling
-        self.fingerprint = card.fingerprint
-        self._tokenizer = open_tokenizer(card, directory)
-        self._session = Session(directory / card.model, threads=threads, output=card.output)
         self.counter = PassageCounter(self._tokenizer, card.passage_prefix, card.max_tokens)
 
     def embed_passages(self, texts: Sequence[str]) -> FloatArray:
@@ -71,22 +66,6 @@ class BiEncoder:
             )
         vector: FloatArray = self._embed([tokens])[0]
         return vector
-
-    def verify(self) -> None:
-        """Check the hash of every file. ModelError: one is missing or differs from the card."""
-        self.card.verify(self._directory)
-
-    def load(self) -> None:
-        """Read the weights now rather than at first use. ModelError: they cannot be read."""
-        self._session.load()
-
-    def load_tokenizer(self) -> None:
-        """Read the tokenizer now rather than at first use. ModelError: it cannot be read."""
-        self._tokenizer.load()
-
-    def close(self) -> None:
-        """Release the session's memory; a later call loads it again."""
-        self._session.close()
 
     def _require_short(self, inputs: Sequence[Sequence[int]]) -> None:
         longest = max(map(len, inputs), default=0)

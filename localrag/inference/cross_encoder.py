@@ -9,8 +9,8 @@ import numpy as np
 from localrag.errors import ModelError
 from localrag.inference.batching import pad, plan_batches
 from localrag.inference.card import PLAIN_SIGMOID
-from localrag.inference.session import Session
-from localrag.inference.tokenizer import cut, open_tokenizer
+from localrag.inference.local_model import LocalModel
+from localrag.inference.tokenizer import cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["CrossEncoder", "calibrate"]
 
 
-class CrossEncoder:
+class CrossEncoder(LocalModel):
     """A cross-encoder from a card and the files beside it.
 
     Args:
@@ -38,13 +38,8 @@ class CrossEncoder:
     def __init__(self, card: ModelCard, directory: Path, *, threads: int | None = None) -> None:
         if card.kind != "cross-encoder":
             raise ModelError(f"{card.name} is a {card.kind}: give a cross-encoder to rerank with")
-        self.card = card
-        self.name = card.name
-        self._directory = directory
-        self.fingerprint = card.fingerprint
+        super().__init__(card, directory, threads=threads)
         self._calibration = card.calibration or PLAIN_SIGMOID
-        self._tokenizer = open_tokenizer(card, directory)
-        self._session = Session(directory / card.model, threads=threads, output=card.output)
 
     def relevance(self, query: str, passages: Sequence[str]) -> FloatArray:
         """Return the probability that each passage answers the query, shape (passages,).
@@ -76,22 +71,6 @@ class CrossEncoder:
                 f"{self.card.name} returned a score that is not a number: reinstall the model"
             )
         return scores
-
-    def verify(self) -> None:
-        """Check the hash of every file. ModelError: one is missing or differs from the card."""
-        self.card.verify(self._directory)
-
-    def load(self) -> None:
-        """Read the weights now rather than at first use. ModelError: they cannot be read."""
-        self._session.load()
-
-    def load_tokenizer(self) -> None:
-        """Read the tokenizer now rather than at first use. ModelError: it cannot be read."""
-        self._tokenizer.load()
-
-    def close(self) -> None:
-        """Release the session's memory; a later call loads it again."""
-        self._session.close()
 
     def _one_each(self, output: FloatArray, passages: int) -> FloatArray:
         if output.size != passages:

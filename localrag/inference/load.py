@@ -16,6 +16,7 @@ from localrag.inference.bi_encoder import BiEncoder
 from localrag.inference.bundle import find_card
 from localrag.inference.card import load_card
 from localrag.inference.cross_encoder import CrossEncoder
+from localrag.inference.local_model import LocalModel
 from localrag.inference.remote_card import card_of_address, is_address, read_remote_card
 
 if TYPE_CHECKING:
@@ -93,13 +94,13 @@ def load_ahead(*models: object) -> threading.Thread:
     What cannot be read is reported at its first use, by the thread that uses it. Fakes and models
     that run elsewhere have nothing to read.
     """
-    loadable = [model for model in models if isinstance(model, BiEncoder | CrossEncoder)]
+    loadable = [model for model in models if isinstance(model, LocalModel)]
     thread = threading.Thread(target=_load_all, args=(loadable,), name="localrag-load-ahead")
     thread.start()
     return thread
 
 
-def _load_all(models: Sequence[BiEncoder | CrossEncoder]) -> None:
+def _load_all(models: Sequence[LocalModel]) -> None:
     with suppress(ModelError):
         for model in models:
             model.load_tokenizer()

@@ -7,7 +7,7 @@ import binascii
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from localrag.errors import RemoteError
 from localrag.inference.bundle import DEFAULT_FAMILY, find_card
@@ -15,6 +15,7 @@ from localrag.inference.card import load_card
 from localrag.inference.http_client import JsonClient, Patience
 from localrag.inference.legal_text import legal_text
 from localrag.inference.library_tokenizer import LibraryTokenizer
+from localrag.inference.remote_answer import checked, unusable
 from localrag.inference.remote_card import batches
 from localrag.inference.tokenizer import PassageCounter, cut, open_tokenizer
 
@@ -114,10 +115,7 @@ class RemoteEmbedder:
         try:
             vectors = read_vectors(answer, len(texts), self._dimensions)
         except ValueError as error:
-            raise RemoteError(
-                f"{self._client.url}/embeddings gave an answer for {self.name} that cannot be "
-                f"used: {error}. Check which model the server runs under that name."
-            ) from error
+            raise unusable(f"{self._client.url}/embeddings", self.name, error) from error
         self._dimensions = vectors.shape[1]
         return vectors
 
@@ -152,11 +150,7 @@ def read_vectors(answer: object, texts: int, dimensions: int | None) -> FloatArr
     Raises:
         ValueError: what is wrong with the answer.
     """
-    try:
-        items = _Answer.model_validate(answer).data
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    items = checked(answer, _Answer).data
     if len(items) != texts:
         raise ValueError(f"{len(items)} vectors for {texts} texts")
     rows = [_numbers(item.embedding) for item in items]

@@ -6,12 +6,12 @@ import time
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from localrag.errors import RemoteError
 from localrag.inference.cross_encoder import calibrate
 from localrag.inference.http_client import JsonClient, Patience
 from localrag.inference.legal_text import legal_text
+from localrag.inference.remote_answer import checked, unusable
 from localrag.inference.remote_card import batches
 
 if TYPE_CHECKING:
@@ -78,10 +78,7 @@ class RemoteReranker:
             scores = read_scores(answer, len(texts))
             return scores if self.card.scores == "logit" else to_logits(scores)
         except ValueError as error:
-            raise RemoteError(
-                f"{self._client.url}/rerank gave an answer for {self.name} that cannot be used: "
-                f"{error}. Check which model the server runs under that name."
-            ) from error
+            raise unusable(f"{self._client.url}/rerank", self.name, error) from error
 
 
 class _Result(BaseModel):
@@ -99,11 +96,7 @@ def read_scores(answer: object, texts: int) -> FloatArray:
     Raises:
         ValueError: what is wrong with the answer.
     """
-    try:
-        results = _Answer.model_validate(answer).results
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    results = checked(answer, _Answer).results
     if len(results) != texts:
         raise ValueError(f"{len(results)} scores for {texts} texts")
     if sorted(result.index for result in results) != list(range(texts)):

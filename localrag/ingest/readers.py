@@ -21,9 +21,11 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from localrag.errors import LocalragError, ReadError
 from localrag.formats.registry import MEDIA_TYPES, media_type_of, read_document, suffix_of
-from localrag.ingest.worker import REPLY, REQUEST, describe
+from localrag.ingest.worker import GOES_ON, REPLY, REQUEST, describe
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from localrag.config import Settings
     from localrag.records import Document
 
@@ -132,6 +134,34 @@ def _read_here(data: bytes, uri: str) -> Document:
         raise ReadError("crashed", describe(error)) from error
 
 
+class _TimeLimit:
+    """Calls `late` when the block takes longer than some seconds; it can be given them again."""
+
+    def __init__(self, seconds: int, late: Callable[[], None]) -> None:
+        self.seconds = seconds
+        self._late = late
+        self._timer: threading.Timer | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+
+    def start(self) -> None:
+        """Let the time count from now on."""
+        self._stop()
+        self._timer = threading.Timer(self.seconds, self._late)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()
+
+
 class _Worker:
     """One process, and the pipes to it."""
 
@@ -165,14 +195,8 @@ class _Worker:
     def read(self, data: bytes, uri: str, seconds: int) -> Document:
         """Return what the process makes of a file. ReadError: as in `Readers.read`."""
         self.fit = False
-        timer = threading.Timer(seconds, self._end_late)
-        timer.daemon = True
-        timer.start()
-        try:
-            reply = self._exchange(data, uri, seconds)
-        finally:
-            timer.cancel()
-            timer.join()
+        with _TimeLimit(seconds, self._end_late) as limit:
+            reply = self._exchange(data, uri, limit)
         if reply is None or self._late.is_set():
             raise self._cause_of_death(seconds)
         kind, *values = pickle.loads(reply)  # noqa: S301 - from our own process
@@ -203,20 +227,24 @@ class _Worker:
         self._late.set()
         self._process.kill()
 
-    def _exchange(self, data: bytes, uri: str, seconds: int) -> bytes | None:
+    def _exchange(self, data: bytes, uri: str, limit: _TimeLimit) -> bytes | None:
         """Return the reply; None where the process died over it."""
         requests = self._process.stdin
         assert requests is not None  # noqa: S101 - it was asked for above
         name = uri.encode("utf-8", "surrogatepass")
         try:
-            requests.write(REQUEST.pack(seconds, len(name), len(data)))
+            requests.write(REQUEST.pack(limit.seconds, len(name), len(data)))
             requests.write(name)
             requests.write(data)
             requests.flush()
         except OSError:
             return None
-        header = self._receive(REPLY.size)
-        return self._receive(*REPLY.unpack(header)) if header else None
+        while header := self._receive(REPLY.size):
+            (size,) = REPLY.unpack(header)
+            if size != GOES_ON:
+                return self._receive(size)
+            limit.start()
+        return None
 
     def _receive(self, size: int) -> bytes | None:
         replies = self._process.stdout
@@ -227,7 +255,10 @@ class _Worker:
     def _cause_of_death(self, seconds: int) -> ReadError:
         code = self._process.wait()
         if self._late.is_set():
-            detail = f"reading it took longer than {seconds} s (reader_seconds)"
+            detail = (
+                f"reading it took longer than {seconds} s; split it, or give it more time "
+                "(--reader-seconds, the setting reader_seconds)"
+            )
             return ReadError("timed out", detail)
         if code < 0:
             return ReadError("crashed", f"its reader died of {signal.Signals(-code).name}")

@@ -7,14 +7,22 @@ fingerprint. What was embedded before an interruption is used by the next run.
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from localrag.errors import Cancelled, FingerprintError, ModelError, NotAKnowledgeBaseError
+from localrag.errors import (
+    Cancelled,
+    FingerprintError,
+    KnowledgeBaseError,
+    ModelError,
+    NotAKnowledgeBaseError,
+)
 from localrag.ingest.fingerprint import analysis_of, fingerprint_of, model_name
 from localrag.records import Progress, ReembedReport
 from localrag.store.chunks import count_chunks
+from localrag.store.database import Database
 from localrag.store.reembedding import (
     begin,
     count_staged,
@@ -28,14 +36,14 @@ from localrag.store.settings import delete_setting, get_setting, set_setting
 from localrag.store.vector_forms import stored_form
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from localrag.inference.protocols import Embedder
     from localrag.records import ProgressCallback
-    from localrag.store.database import Database
 
-__all__ = ["dry_run", "reembed"]
+__all__ = ["reembed", "reembed_file"]
 
 BATCH_TEXTS: Final = 64
 """Texts embedded together and kept in one transaction: what an interruption can cost."""
@@ -43,10 +51,11 @@ PAGE_TEXTS: Final = 512
 """Texts read at a time to count their tokens."""
 
 
-def reembed(
+def reembed(  # noqa: PLR0913 - each named by its keyword
     database: Database,
     embedder: Embedder,
     *,
+    dry_run: bool = False,
     progress: ProgressCallback | None = None,
     cancelled: Callable[[], bool] | None = None,
     swapping: AbstractContextManager[object] | None = None,
@@ -56,6 +65,7 @@ def reembed(
     Args:
         database: the file, open for writing; the model that made it is not needed.
         embedder: the bi-encoder to change over to.
+        dry_run: only check and count; write nothing.
         progress: called after each batch with the texts that have their vector.
         cancelled: asked before each batch; when true, the run stops.
         swapping: held while the exchange is committed.
@@ -67,19 +77,36 @@ def reembed(
         ReadOnlyError: the file is open read-only.
         Cancelled: `cancelled` returned true. What was embedded is kept; run again to go on.
     """
+    run = _Run(database, embedder, progress, cancelled)
+    if dry_run:
+        with database.reading():
+            return run.plan()
     database.require_writable()
     with database.sole_writer():
-        run = _Run(database, embedder, progress, cancelled)
         return run.all(swapping or nullcontext())
 
 
-def dry_run(database: Database, embedder: Embedder) -> ReembedReport:
-    """Return what `reembed` would do, with the same checks; write nothing.
+def reembed_file(
+    path: str | os.PathLike[str],
+    embedder: Embedder,
+    *,
+    dry_run: bool = False,
+    progress: ProgressCallback | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> ReembedReport:
+    """Change a file over to `embedder`, whose former model need not be here any more.
+
+    Arguments and errors are those of `KnowledgeBase.reembed`.
 
     Raises:
-        ModelError, FingerprintError: as `reembed`.
+        KnowledgeBaseError: there is no such file, or it cannot be opened.
     """
-    return _Run(database, embedder, None, None).plan()
+    if not Path(path).exists():
+        raise KnowledgeBaseError(
+            f"{path} does not exist. Make it first: localrag index FOLDER --db {path}"
+        )
+    with closing(Database(path, read_only=dry_run)) as database:
+        return reembed(database, embedder, dry_run=dry_run, progress=progress, cancelled=cancelled)
 
 
 @dataclass(slots=True)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.errors import LocalragError
-from localrag.ingest.discover import Root, path_of
+from localrag.ingest.discover import Root, path_of, uri_of
 from localrag.ingest.patterns import Wanted
+from localrag.store.documents import SourceRow
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from localrag.store.documents import SourceRow
-
-__all__ = ["Scope", "below", "remembered", "roots_of", "scope_of"]
+__all__ = ["Scope", "below", "named", "remembered", "roots_of", "scope_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,29 @@ def scope_of(asked: Sequence[Root], stored: Sequence[SourceRow], max_bytes: int)
         gone=frozenset(uri for uri in lost if below(uri, top)),
         others=frozenset(row.path for row in stored if row.path not in uris),
     )
+
+
+def named(
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    include: Iterable[str],
+    exclude: Iterable[str],
+    max_bytes: int | None,
+) -> list[SourceRow]:
+    """Return the sources that the user names, all to be indexed in one way.
+
+    Raises:
+        LocalragError: a path does not exist.
+        SettingsError: a pattern is none.
+    """
+    uris = []
+    for path in paths:
+        if not os.path.lexists(path):
+            raise LocalragError(f"{path} does not exist. Check the path and run it again.")
+        uris.append(uri_of(Path(path)))
+    wanted = Wanted(tuple(include), tuple(exclude))
+    wanted.check()
+    return [SourceRow(uri, wanted.include, wanted.exclude, max_bytes) for uri in uris]
 
 
 def roots_of(rows: Iterable[SourceRow], max_bytes: int) -> list[Root]:

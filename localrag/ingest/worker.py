@@ -2,7 +2,8 @@
 
 Requests come one after the other on standard input, and each has one reply on standard output.
 A request is ``>IIQ`` (seconds, bytes of the URI, bytes of the file), then both. A reply is ``>Q``
-(bytes), then a pickled tuple: ``("document", Document)`` or ``("error", reason, detail)``.
+(bytes), then a pickled tuple: ``("document", Document)`` or ``("error", reason, detail)``. A reply
+of 0 bytes may come before it, any number of times: the reader gets on, and its time counts anew.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ import signal
 import struct
 import sys
 import threading
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final, Self
 
 from localrag.errors import ReadError
+from localrag.formats.progress import hearing
 from localrag.formats.registry import read_document
 
 if TYPE_CHECKING:
@@ -23,11 +25,13 @@ if TYPE_CHECKING:
 
     from localrag.records import Document
 
-__all__ = ["REPLY", "REQUEST", "main", "serve"]
+__all__ = ["GOES_ON", "REPLY", "REQUEST", "main", "serve"]
 
 REQUEST: Final = struct.Struct(">IIQ")
 REPLY: Final = struct.Struct(">Q")
 
+GOES_ON: Final = 0
+"""Bytes of a reply that says no more than that the reader gets on."""
 GRACE_SECONDS: Final = 5
 """How much later than its parent this process ends itself: only where the parent is gone."""
 LONGEST_DETAIL: Final = 300
@@ -41,7 +45,7 @@ def main(memory_bytes: int) -> None:
         os.dup2(nothing.fileno(), 0)
         os.dup2(nothing.fileno(), 1)
     limit_memory(memory_bytes)
-    replies.write(REPLY.pack(0))  # ready: the time of the first file starts now
+    replies.write(REPLY.pack(GOES_ON))  # ready: the time of the first file starts now
     replies.flush()
     serve(requests, replies, read_document)
 
@@ -66,13 +70,20 @@ def serve(requests: BinaryIO, replies: BinaryIO, read: Callable[[bytes, str], Do
         seconds, uri_bytes, data_bytes = REQUEST.unpack(header)
         uri = requests.read(uri_bytes).decode("utf-8", "surrogatepass")
         data = requests.read(data_bytes)
-        with alarm(seconds + GRACE_SECONDS):
+        with alarm(seconds + GRACE_SECONDS) as limit, hearing(lambda: _tell(replies, limit)):
             reply, goes_on = answer(read, data, uri)
             replies.write(REPLY.pack(len(reply)))
             replies.write(reply)
             replies.flush()
         if not goes_on:
             return
+
+
+def _tell(replies: BinaryIO, limit: alarm) -> None:
+    """Say that the reader gets on, and give it its whole time again."""
+    limit.start()
+    replies.write(REPLY.pack(GOES_ON))
+    replies.flush()
 
 
 def answer(read: Callable[[bytes, str], Document], data: bytes, uri: str) -> tuple[bytes, bool]:
@@ -105,14 +116,22 @@ class alarm:  # noqa: N801 - reads as what it does: with alarm(5)
         self.seconds = seconds
         self._timer: threading.Timer | None = None
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Self:
         if hasattr(signal, "setitimer"):
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        self.start()
+        return self
+
+    def start(self) -> None:
+        """Let the time count from now on."""
+        if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, self.seconds)
-        else:
-            self._timer = threading.Timer(self.seconds, os._exit, (1,))
-            self._timer.daemon = True
-            self._timer.start()
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = threading.Timer(self.seconds, os._exit, (1,))
+        self._timer.daemon = True
+        self._timer.start()
 
     def __exit__(self, *_: object) -> None:
         if self._timer is not None:

@@ -6,29 +6,26 @@ counts a group of them once; which of them is shown is decided when both methods
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from localrag.records import Candidate, Copies, Place
+from localrag.search.filling import Groups
 from localrag.store.chunks import fetch_chunks
 from localrag.store.copies import group_members, groups_of, has_groups, without_groups
 from localrag.text.folding import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import apsw
 
     from localrag.records import Allowed, RankedList, SearchState, StoredChunk
+    from localrag.search.filling import Search
     from localrag.store.copies import Grouping, Member
 
 __all__ = ["MOST_PLACES", "Collapse", "Slots", "slots_for"]
 
-Search = Callable[[int, "Allowed | None"], "tuple[Candidate, ...]"]
-
-MOST_ASKED: Final = 4_096
-"""The vector table returns no more."""
 MOST_PLACES: Final = 100
 """Other places of a text that are listed; the rest is counted."""
 
@@ -41,40 +38,15 @@ class Slots:
     grouping: Grouping
 
     def fill(self, search: Search, k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
-        """Return the best chunk of each of the `k` best groups; a chunk without copies is one.
+        """Return the best chunk of each of the `k` best groups; a chunk without copies is one."""
+        return Groups(1, self.groups, self._without).fill(search, k, allowed)
 
-        Exact, however many copies there are: while they leave too few groups, the search is
-        repeated without the members of those that were seen.
-
-        Args:
-            search: returns the best of the allowed chunks, as many as it is asked for, fewer only
-                when there are no more; of equals the lower id first.
-            k: groups that are wanted.
-            allowed: chunks that may be found; None for all.
-        """
-        wanted = k
-        kept: dict[int, Candidate] = {}
-        while True:
-            found = search(wanted, allowed)
-            groups = self.groups(found)
-            for candidate in found:
-                # Groups are named by a chunk's id: one of its own names a chunk without a group.
-                kept.setdefault(groups.get(candidate.chunk_id, -candidate.chunk_id), candidate)
-            best = sorted(kept.values(), key=_order)
-            # What was not found comes after the last of what was: before it, nothing is missing.
-            certain = sum(_order(one) <= _order(found[-1]) for one in best) if found else 0
-            if len(found) < wanted or certain >= k:
-                return tuple(replace(one, rank=rank) for rank, one in enumerate(best[:k], start=1))
-            allowed = without_groups(self.connection, allowed, groups.values(), self.grouping)
-            wanted = min(wanted * 4, MOST_ASKED)
+    def _without(self, allowed: Allowed | None, groups: Iterable[int]) -> Allowed:
+        return without_groups(self.connection, allowed, groups, self.grouping)
 
     def groups(self, candidates: Sequence[Candidate]) -> dict[int, int]:
         """Return the group of each candidate that has one."""
         return groups_of(self.connection, [one.chunk_id for one in candidates], self.grouping)
-
-
-def _order(candidate: Candidate) -> tuple[float, int]:
-    return -candidate.score, candidate.chunk_id
 
 
 def slots_for(connection: apsw.Connection, grouping: Grouping) -> Slots | None:

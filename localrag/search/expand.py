@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import apsw
 
     from localrag.records import Candidate, SearchState, StoredChunk
+    from localrag.search.sentences import Sentences
     from localrag.search.window import Window
 
 __all__ = ["Expand", "merge_text"]
@@ -32,8 +33,8 @@ class Expand:
     """Most tokens of all passages together; None for no limit. The best chunk is always kept."""
     limit: int
     """Passages that are wanted; matched chunks where neighbours are added to each."""
-    window: Window | None = None
-    """What is returned with small chunks; instead of neighbours."""
+    window: Window | Sentences | None = None
+    """What is returned with a chunk instead of neighbours."""
     name: str = "5. expand"
 
     def __call__(self, state: SearchState) -> SearchState:
@@ -116,7 +117,8 @@ class Expand:
         A passage without added context stays in one section, so that its heading is right for all
         of it.
         """
-        follows = before.document_id == after.document_id and before.ordinal + 1 == after.ordinal
+        # By both links: a part of a chunk has none where it is cut.
+        follows = before.next_id == after.id and after.previous_id == before.id
         return follows and (self.neighbours > 0 or before.section_id == after.section_id)
 
     def _passages(

@@ -10,11 +10,14 @@ from localrag.errors import SettingsError
 from localrag.records import Copies, Hit
 from localrag.search.copies import Collapse, slots_for
 from localrag.search.expand import Expand
+from localrag.search.filling import Spread
 from localrag.search.fuse import Fuse
 from localrag.search.pages import page_of
+from localrag.search.per_document import PerDocument, share
 from localrag.search.rerank import Rerank
 from localrag.search.restrict import Restrict
 from localrag.search.retrieve import Lexical, Vector
+from localrag.search.sentences import Sentences
 from localrag.search.transform import PassThrough
 from localrag.search.window import Window
 
@@ -27,10 +30,11 @@ if TYPE_CHECKING:
     from localrag.store.copies import Grouping
     from localrag.store.vector_search import VectorSearch
 
-__all__ = ["CopiesMode", "Mode", "Plan", "hits", "search_stages"]
+__all__ = ["CopiesMode", "ExpandMode", "Mode", "Plan", "hits", "search_stages"]
 
 Mode = Literal["lexical", "vector", "hybrid"]
 CopiesMode = Literal["together", "apart", "versions"]
+ExpandMode = Literal["neighbours", "section", "window"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,11 @@ class Plan:
     limit: int = 10
     """Passages that are wanted."""
     neighbours: int = 0
-    """Chunks before and after each match that are shown with it."""
+    """Chunks before and after each match that are shown with it; sentences of a window."""
+    expand: ExpandMode | None = None
+    """What is shown with each match; None for what the file's way of cutting returns."""
+    per_document: int | None = None
+    """Most results of one document; None for no limit."""
     token_budget: int | None = None
     """Most tokens of all passages together; None for no limit."""
     budget: float | None = None
@@ -53,18 +61,23 @@ class Plan:
     """Whether texts that say the same are one result, and versions of a text as well."""
 
     def __post_init__(self) -> None:
-        if self.copies not in get_args(CopiesMode):
-            raise SettingsError(
-                f"Copies cannot be {self.copies!r}. Use one of {', '.join(get_args(CopiesMode))}."
-            )
-        if self.mode not in get_args(Mode):
-            raise SettingsError(
-                f"There is no mode {self.mode!r}. Use one of {', '.join(get_args(Mode))}."
-            )
+        self._require("Copies", self.copies, CopiesMode)
+        self._require("The mode", self.mode, Mode)
+        if self.expand is not None:
+            self._require("Expand", self.expand, ExpandMode)
         if self.limit < 1 or self.neighbours < 0:
             raise SettingsError("A limit is at least 1 and a context at least 0.")
         if self.budget is not None and not self.budget > 0:
             raise SettingsError("A budget is a number of seconds above 0. Leave it out for none.")
+        for what, value in (("tokens", self.token_budget), ("per_document", self.per_document)):
+            if value is not None and value < 1:
+                raise SettingsError(f"{what} is at least 1. Leave it out for no limit.")
+
+    def _require(self, what: str, value: str, choices: object) -> None:
+        if value not in get_args(choices):
+            raise SettingsError(
+                f"{what} cannot be {value!r}. Use one of {', '.join(get_args(choices))}."
+            )
 
 
 def search_stages(  # noqa: PLR0913 - what a search is made of
@@ -85,35 +98,49 @@ def search_stages(  # noqa: PLR0913 - what a search is made of
         stages.append(Restrict(connection, plan.filter))
     k = max(settings.retrieve_k, plan.limit)
     slots = None if plan.copies == "apart" else slots_for(connection, GROUPINGS[plan.copies])
+    most = plan.per_document
+    filling = slots if most is None else Spread(connection, share(most, plan.limit, k), slots)
     if plan.mode != "vector":
-        stages.append(Lexical(connection, k, slots))
+        stages.append(Lexical(connection, k, filling))
     if plan.mode != "lexical":
-        stages.append(Vector(connection, embedder, k, slots, vectors))
+        stages.append(Vector(connection, embedder, k, filling, vectors))
     if slots is not None:
         stages.append(Collapse(connection, slots))
     stages.append(Fuse(settings.rrf_k))
     if plan.rerank:
         top = max(settings.rerank_top, plan.limit)
+        if most is not None:
+            stages.append(PerDocument(connection, share(most, plan.limit, top)))
         stages.append(Rerank(connection, reranker, top, budget=plan.budget))
+    if most is not None:
+        stages.append(PerDocument(connection, most, joined=True, name="4b. per document"))
     stages.append(_expand(connection, settings, plan))
     return tuple(stages)
 
 
 def _expand(connection: apsw.Connection, settings: Settings, plan: Plan) -> Expand:
-    """Return the stage that returns what the file's way of cutting wants to be returned."""
+    """Return the stage that returns what was asked for, or what the file's way of cutting wants."""
     stage = Expand(
         connection,
         neighbours=plan.neighbours,
         token_budget=plan.token_budget,
         limit=plan.limit,
     )
-    returns = strategy(settings.chunking).returns
-    if returns == "window":
-        wider = max(plan.neighbours, settings.window_sentences)
-        return replace(stage, neighbours=0, window=Window(wider))
+    returns = plan.expand or strategy(settings.chunking).returns
+    if returns == "neighbours":
+        return replace(stage, neighbours=max(1, plan.neighbours))
     if returns == "section":
         return replace(stage, neighbours=0, window=Window(FARTHEST, settings.section_tokens))
+    if returns == "window":
+        return replace(stage, neighbours=0, window=_window(settings, plan))
     return stage
+
+
+def _window(settings: Settings, plan: Plan) -> Window | Sentences:
+    """Return the sentences around a match: as many as were asked for by name, or more."""
+    fewest = 0 if plan.expand and plan.neighbours else settings.window_sentences
+    count = max(plan.neighbours, fewest)
+    return Window(count) if settings.chunking == "sentence-window" else Sentences(count)
 
 
 FARTHEST: Final = 100
@@ -137,6 +164,7 @@ def hits(state: SearchState) -> tuple[Hit, ...]:
             start=passage.start,
             end=passage.end,
             text=passage.text,
+            matches=passage.matches,
             chunk_id=passage.best.id,
             also_in=state.copies.get(passage.best.id, alone).places,
             also_in_count=state.copies.get(passage.best.id, alone).count,

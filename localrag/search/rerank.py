@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf, log
 from typing import TYPE_CHECKING, Final
 
 from localrag.errors import RemoteError
 from localrag.records import FAILED, Candidate
+from localrag.search.evidence import WEIGHTS, retrieval_evidence
+from localrag.search.reading import as_read
 from localrag.store.chunks import fetch_chunks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import apsw
 
     from localrag.inference.protocols import Reranker
     from localrag.records import SearchState
 
-__all__ = ["FUSED_WEIGHT", "Rerank", "evidence"]
-
-FUSED_WEIGHT: Final = 12.0
-"""Of the logarithm of the fused score beside the cross-encoder's log-odds, chosen by
-models/training/evidence.py. Of the best of both lists and the 30th of both it makes 4.6."""
+__all__ = ["Rerank", "log_odds"]
 
 SUREST: Final = 1e-6
 """Least distance of a probability from 0 and 1: a model that is sure has no infinite odds."""
@@ -36,17 +34,17 @@ BATCH: Final = 6
 class Rerank:
     """Let the cross-encoder read the best candidates against the original query, and order them.
 
-    What it reads is added to what retrieval found (see `evidence`): two methods that agree on a
-    chunk are evidence that a small cross-encoder should not be able to discard where it is unsure.
-    A survivor's score is the cross-encoder's probability alone, which therefore need not fall from
-    rank to rank.
+    What it reads is added to what retrieval found (see `retrieval_evidence`): two methods that put
+    a chunk far ahead should not be overruled by a small cross-encoder that is unsure. A survivor's
+    score is the cross-encoder's probability alone, which therefore need not fall from rank to rank.
     """
 
     connection: apsw.Connection
     reranker: Reranker
     top: int
     """Candidates that are read; the rest is let go."""
-    fused_weight: float = FUSED_WEIGHT
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    """Of each retrieval method beside the cross-encoder's log-odds."""
     budget: float | None = None
     """Seconds for reading, None for no limit. Candidates are read in fused order, at least one
     batch of them; those for which no time is left stay behind the ones that were read."""
@@ -61,7 +59,7 @@ class Rerank:
         wanted = [candidate.chunk_id for candidate in state.survivors[: self.top]]
         chunks = fetch_chunks(self.connection, wanted)
         ids = [id_ for id_ in wanted if id_ in chunks]
-        passages = [chunks[id_].passage for id_ in ids]
+        passages = [as_read(chunks[id_], state.query) for id_ in ids]
         try:
             scores = self._read(state.query, passages)
         except RemoteError as error:
@@ -70,7 +68,7 @@ class Rerank:
         probabilities = dict(zip(ids, scores, strict=False))
         unread = ids[len(scores) :]
         fused = {one.chunk_id: one.score for one in state.survivors}
-        order = [*self._order(probabilities, fused), *unread]
+        order = [*self._order(probabilities, state), *unread]
         known = fused | probabilities
         survivors = tuple(
             Candidate(id_, known[id_], rank) for rank, id_ in enumerate(order, start=1)
@@ -102,15 +100,15 @@ class Rerank:
             return f"read {read} passages"
         return f"read {read} of {read + unread} passages in the {1000 * self.budget:.0f} ms allowed"
 
-    def _order(self, probabilities: dict[int, float], fused: dict[int, float]) -> list[int]:
+    def _order(self, probabilities: Mapping[int, float], state: SearchState) -> list[int]:
+        found = retrieval_evidence(state.lists, self.weights)
         # Sorting is stable: equals stay in the fused order.
         return sorted(
-            probabilities,
-            key=lambda id_: -evidence(probabilities[id_], fused[id_], self.fused_weight),
+            probabilities, key=lambda id_: -(log_odds(probabilities[id_]) + found.get(id_, 0.0))
         )
 
 
-def evidence(probability: float, fused: float, fused_weight: float = FUSED_WEIGHT) -> float:
-    """Return log-odds of the cross-encoder plus the weighted logarithm of the fused score."""
+def log_odds(probability: float) -> float:
+    """Return the logarithm of the odds, finite where the probability is 0 or 1."""
     sure = min(max(probability, SUREST), 1 - SUREST)
-    return log(sure / (1 - sure)) + fused_weight * log(fused)
+    return log(sure / (1 - sure))

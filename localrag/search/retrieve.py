@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from localrag.inference.protocols import Embedder
     from localrag.records import Allowed, Candidate, SearchState
-    from localrag.search.copies import Search, Slots
+    from localrag.search.filling import Filling, Search
     from localrag.store.vector_search import VectorSearch
     from localrag.text.analysis import QueryTerm
 
@@ -35,9 +35,9 @@ def with_lists(state: SearchState, lists: Sequence[RankedList]) -> SearchState:
 
 
 def filled(
-    slots: Slots | None, search: Search, k: int, allowed: Allowed | None
+    slots: Filling | None, search: Search, k: int, allowed: Allowed | None
 ) -> tuple[Candidate, ...]:
-    """Return the `k` best allowed chunks, or with `slots` the best of the `k` best groups."""
+    """Return the `k` best allowed chunks, as far as `slots` lets them stand together."""
     return search(k, allowed) if slots is None else slots.fill(search, k, allowed)
 
 
@@ -47,8 +47,8 @@ class Lexical:
 
     connection: apsw.Connection
     k: int
-    slots: Slots | None = None
-    """Where given, copies of one text are one candidate."""
+    slots: Filling | None = None
+    """Where given, it says what may stand in one list together: copies of a text may not."""
     name: str = "2a. bm25"
 
     def __call__(self, state: SearchState) -> SearchState:
@@ -150,8 +150,8 @@ class Vector:
     connection: apsw.Connection
     embedder: Embedder
     k: int
-    slots: Slots | None = None
-    """Where given, copies of one text are one candidate."""
+    slots: Filling | None = None
+    """Where given, it says what may stand in one list together: copies of a text may not."""
     index: VectorSearch | None = None
     """Where given, it decides how the nearest are found; otherwise vec0 finds them."""
     name: str = "2b. vector"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from localrag.records import Chunk, Section
 
 __all__ = [
+    "ChunkPlace",
     "chunk_hash",
     "chunk_ids_of",
     "chunk_sizes",
@@ -24,6 +26,7 @@ __all__ = [
     "fetch_range",
     "insert_chunks",
     "insert_sections",
+    "places_of",
     "update_contexts",
 ]
 
@@ -33,6 +36,15 @@ COLUMNS = (
     "c.previous_id, c.next_id"
 )
 FROM = "FROM chunks AS c JOIN documents AS d ON d.id = c.document_id"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPlace:
+    """Where a chunk stands."""
+
+    document_id: int
+    section_id: int
+    ordinal: int
 
 
 def chunk_hash(chunk: Chunk) -> str:
@@ -137,6 +149,16 @@ def fetch_range(
         (document_id, first, last),
     )
     return [_stored(row) for row in rows]
+
+
+def places_of(connection: apsw.Connection, ids: Iterable[int]) -> dict[int, ChunkPlace]:
+    """Return where the chunks with these ids stand; an id that is gone is left out."""
+    rows = connection.execute(
+        "SELECT id, document_id, section_id, ordinal FROM chunks "
+        "WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(ids)),),
+    )
+    return {int(id_): ChunkPlace(*place) for id_, *place in rows}
 
 
 def chunk_ids_of(connection: apsw.Connection, document_id: int) -> list[int]:

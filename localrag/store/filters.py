@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from localrag.records import Filter
     from localrag.store.where_sql import SqlValue
 
-__all__ = ["allowed_documents", "chunks_of_documents", "why_nothing"]
+__all__ = ["allowed_documents", "chunks_of_documents", "why_nothing", "without_documents"]
 
 _DOCUMENTS = (
     "FROM (SELECT *, json_patch(metadata, assigned) AS properties FROM documents) AS d WHERE "
@@ -50,6 +51,19 @@ def chunks_of_documents(connection: apsw.Connection, documents: int, ids: str) -
         (ids,),
     ).get
     return Allowed(documents, int(chunks), str(chunk_ids))
+
+
+def without_documents(
+    connection: apsw.Connection, allowed: Allowed | None, documents: Iterable[int]
+) -> Allowed:
+    """Return what is allowed without the chunks of these documents; None allows every chunk."""
+    within = "AND id IN (SELECT value FROM json_each(:allowed)) " if allowed else ""
+    chunks, chunk_ids = connection.execute(
+        "SELECT count(*), json_group_array(id) FROM (SELECT id FROM chunks WHERE document_id "  # noqa: S608 - literals
+        f"NOT IN (SELECT value FROM json_each(:documents)) {within}ORDER BY id)",
+        {"documents": json.dumps(list(documents)), "allowed": allowed.ids if allowed else None},
+    ).get
+    return Allowed(allowed.documents if allowed else 0, int(chunks), str(chunk_ids))
 
 
 def why_nothing(connection: apsw.Connection, wanted: Filter) -> str:

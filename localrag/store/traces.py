@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from localrag.errors import KnowledgeBaseError
 from localrag.records import Candidate, StageRecord, Trace
 
 if TYPE_CHECKING:
     import apsw
 
-__all__ = ["KEPT_TRACES", "fetch_trace", "insert_trace", "last_trace_id"]
+    from localrag.store.database import Database
+
+__all__ = ["KEPT_TRACES", "fetch_trace", "insert_trace", "keep_trace", "last_trace_id"]
 
 KEPT_TRACES: Final = 1_000
 """Older traces are deleted: about 4 KB each, the log must not outgrow the documents."""
@@ -32,6 +36,15 @@ def insert_trace(connection: apsw.Connection, trace: Trace) -> int:
     )
     connection.execute("DELETE FROM queries WHERE id <= ?", (id_ - KEPT_TRACES,))
     return id_
+
+
+def keep_trace(database: Database, trace: Trace) -> Trace:
+    """Write a trace down where that is possible: a search must not fail for its log."""
+    try:
+        with database.atomic() as connection:
+            return replace(trace, id=insert_trace(connection, trace))
+    except KnowledgeBaseError:
+        return trace
 
 
 def last_trace_id(connection: apsw.Connection) -> int | None:

@@ -26,6 +26,7 @@ import numpy as np
 from localrag.inference.load import load_reranker
 from models.training.mine import SEED as TRAINING_SEED
 from models.training.platt import fit_platt, log_loss
+from models.training.questions import SETS as TRAINED
 from models.training.questions import read_training_set
 from models.training.reliability import draw_reliability
 
@@ -64,8 +65,12 @@ def bigrams(text: str) -> set[str]:
 
 def sample_questions(directory: Path, number: int) -> list[Question]:
     """Return `number` questions of the training split in `directory`, unseen in training."""
-    seen = read_training_set(directory.parent, directory.name, TRAINING_SEED).passages.values()
-    seen_titles = {passage.title for passage in seen}
+    parts = [name for name in TRAINED if directory.name in {name, TRAINED[name].folder}]
+    seen_titles = {
+        passage.title
+        for name in parts
+        for passage in read_training_set(directory.parent, name, TRAINING_SEED).passages.values()
+    }
     generator = random.Random(SEED)  # noqa: S311 - it samples, it hides nothing
     corpus = {row["_id"]: row for row in read_rows(directory / "corpus.jsonl.gz")}
     texts = {row["_id"]: row["text"] for row in read_rows(directory / "queries.jsonl.gz")}

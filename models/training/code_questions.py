@@ -1,137 +1,241 @@
-"""Makes questions about code from the Python standard library (PSF-2.0) of the interpreter.
+"""Makes questions about code from the Python standard library of the interpreter.
 
-A function's docstring says what it does; without it, the source is a passage that answers. What is
-asked is the docstring's first sentence, as it is, in the form of a question, or by the name.
+The passages are the chunks into which the product cuts the files, with its line of context: the one
+that defines what is asked has to be told from those that call it, from its neighbours in the same
+file, and from those of other files that say much the same.
 """
 
 from __future__ import annotations
 
-import ast
 import random
-import sysconfig
-from dataclasses import dataclass
-from pathlib import Path
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from localrag.chunking.splitters import strategy
+from localrag.formats.registry import read_document
+from models.training.code_dress import DRESSES, Dress
+from models.training.code_files import Definition, read_source, source_paths, without_lines
 from models.training.questions import Passage, TrainingQuestion, TrainingSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from localrag.inference.protocols import TokenCounter
+    from localrag.records import Chunk
+    from models.training.code_files import Detail, SourceFile
 
 __all__ = ["read_code"]
 
-SKIPPED_FOLDERS = {"test", "tests", "idle_test", "site-packages", "lib2to3", "__pycache__"}
-SHORTEST, LONGEST = 6, 60
-"""Lines of a function that is used."""
-FEWEST_WORDS, MOST_WORDS = 5, 25
-"""Words of a docstring's first sentence that is used."""
-DOCSTRING_KEPT = 0.25
-"""Share of the passages that keep their docstring, as they would in a real index."""
+PASSAGES = 3_400
+OF_A_FILE, OF_A_DEFINITION = 70, 2
+"""Questions at most."""
+DRESSED, WITHOUT_DOCSTRINGS = 0.6, 0.75
+"""Shares of the files."""
+CHUNK_TOKENS = (150, 220, 300)
 
 BY_MEANING = (
     "{sentence}",
     "{sentence}",
-    "where is the code that does this: {sentence}",
-    "How does the code {lower}?",
-    "Which function can {lower}?",
-    "which part of {module} does this: {lower}",
-    "In {module}, {lower}",
+    "where is the code that does this: {lower}",
+    "Which {kind} is there to {lower}?",
+    "how does the code {lower}?",
+    "which part of {path} does this: {lower}",
 )
 BY_NAME = (
-    "What does the `{name}` function do?",
-    "What is the purpose of `{qualified}`?",
-    "How is {name} implemented in {module}?",
-    "{name} {module}",
-    "parameters of `{qualified}`",
+    "What does the `{name}` {kind} do?",
+    "What does the {name} {kind} do?",
+    "What is the purpose of the `{name}` {kind}?",
+    "How does the `{name}` {kind} work?",
+    "How is the {name} {kind} implemented?",
+    "What does {name} return?",
+    "{name}",
 )
+OF_OWNER = (
+    "What does the `{name}` method of the `{owner}` class do?",
+    "What does the {name} method of the {owner} class do?",
+    "What is the purpose of the `{name}` method in `{owner}`?",
+    "How does the `{name}` method of `{owner}` work?",
+    "How does {owner} implement {name}?",
+    "What does {owner}.{name} return?",
+    "{owner} {name}",
+)
+OF_CLASS = (
+    "What is the purpose of the `{name}` class?",
+    "What is the {name} class used for?",
+    "What does the {name} struct represent?",
+    "How is {name} defined?",
+    "{name} definition",
+)
+OF_PARENT = ("Which class does `{name}` inherit from?", "What does {name} extend?")
+OF_ERROR = (
+    "When does `{name}` raise {error}?",
+    "Which errors can {name} produce?",
+    "How does {name} handle invalid input?",
+)
+OF_MESSAGE = ("where does this error come from: {message}", "{error}: {message}", "{message}")
+OF_DEFAULT = (
+    "What is the default value of the `{parameter}` parameter of `{name}`?",
+    "What is {parameter} in {name}?",
+    "Which parameters does {name} take?",
+)
+OF_CONSTANT = ("What is the value of `{name}`?", "Where is {name} defined?", "{name}")
+OF_FILE = ("What is the purpose of {path}?", "{sentence}", "which module is for this: {lower}")
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
-    """A function with its place and what its docstring says."""
+class CutFile:
+    """A file as it is indexed."""
 
-    module: str
-    qualified: str
-    source: str
-    sentence: str
+    source: SourceFile
+    dress: Dress | None
+    bare: bool
+    """Whether its docstrings were taken out."""
+    passages: tuple[Passage, ...]
+    spans: tuple[tuple[int, int], ...]
+    """First and last line of each passage, in the source as it was."""
 
-    @property
-    def name(self) -> str:
-        """Return the last part of its name."""
-        return self.qualified.rpartition(".")[2]
+    def at(self, line: int) -> list[str]:
+        """Return the ids of the passages that hold a line."""
+        return self.within(line, line)
+
+    def within(self, first: int, last: int) -> list[str]:
+        """Return the ids of the passages that hold any of these lines."""
+        places = zip(self.passages, self.spans, strict=True)
+        return [passage.id for passage, (start, end) in places if start <= last and end >= first]
 
 
-def read_code(seed: int, most: int) -> TrainingSet:
-    """Return at most `most` questions about functions of the standard library."""
-    generator = random.Random(f"{seed} code")  # noqa: S311 - it samples, it hides nothing
-    root = Path(sysconfig.get_path("stdlib"))
-    functions = [one for path in _sources(root) for one in _functions(path, root)]
-    functions.sort(key=lambda one: (one.module, one.qualified))
-    generator.shuffle(functions)
-    functions = functions[:most]
+def read_code(
+    seed: int, most: int, counter: TokenCounter, *, most_passages: int = PASSAGES
+) -> TrainingSet:
+    """Return at most `most` questions about source files of about `most_passages` chunks."""
+    generator = random.Random(f"{seed} code chunks")  # noqa: S311 - it samples, it hides nothing
+    paths = source_paths()
+    generator.shuffle(paths)
+    files: list[CutFile] = []
     passages: dict[str, Passage] = {}
+    for path, name in paths:
+        source = read_source(path, name)
+        if source is None or not source.definitions:
+            continue
+        files.append(cut(source, len(files), counter, generator))
+        passages |= {passage.id: passage for passage in files[-1].passages}
+        if len(passages) >= most_passages:
+            break
+    defined = Counter(
+        name
+        for file in files
+        for one in file.source.definitions
+        for name in {one.name, one.qualified}
+    )
     questions = []
-    for number, function in enumerate(functions):
-        title = f"{function.module.replace('.', '/')}.py"
-        passages[str(number)] = Passage(str(number), title, function.source)
-        template = generator.choice(BY_MEANING if generator.random() < 0.7 else BY_NAME)  # noqa: PLR2004 - a share
-        sentence = function.sentence.rstrip(".")
-        text = template.format(
-            sentence=sentence,
-            lower=sentence[0].lower() + sentence[1:],
-            name=function.name,
-            qualified=function.qualified,
-            module=function.module,
-        )
-        questions.append(TrainingQuestion(f"code{number}", text, (str(number),)))
-    return TrainingSet("code", passages, tuple(questions))
+    for file in files:
+        asked = list(_questions(file, defined, generator))
+        known = [question for question in asked if question.relevant]
+        questions += generator.sample(known, min(len(known), OF_A_FILE))
+    generator.shuffle(questions)
+    numbered = [replace(one, id=f"code{at}") for at, one in enumerate(questions[:most])]
+    return TrainingSet("code", passages, tuple(numbered))
 
 
-def _sources(root: Path) -> Iterator[Path]:
-    for path in sorted(root.rglob("*.py")):
-        if not SKIPPED_FOLDERS & set(path.relative_to(root).parts):
-            yield path
+def cut(
+    source: SourceFile, number: int, counter: TokenCounter, generator: random.Random
+) -> CutFile:
+    """Return a file cut into chunks by the product, in the dress of a language drawn for it."""
+    dress = generator.choice(DRESSES) if generator.random() < DRESSED else None
+    bare = generator.random() < WITHOUT_DOCSTRINGS
+    lines, numbers = without_lines(source.lines, source.docstrings if bare else ())
+    old: defaultdict[int, list[int]] = defaultdict(list)
+    for before, after in enumerate(numbers):
+        old[after].append(before)
+    text = "\n".join(lines) + "\n"
+    document = read_document(text.encode(), source.path)
+    _, chunks = strategy("structural").split(
+        document,
+        counter,
+        chunk_tokens=generator.choice(CHUNK_TOKENS),
+        overlap_tokens=0,
+        context="full",
+    )
+    starts = [0]
+    for line in document.text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    passages, spans = [], []
+    for place, chunk in enumerate(chunks):
+        first, last = _lines(chunk, starts)
+        spans.append((min(old[first] or [first]), max(old[last] or [last])))
+        passages.append(_passage(f"{number}.{place}", chunk, dress, source.path))
+    return CutFile(source, dress, bare, tuple(passages), tuple(spans))
 
 
-def _functions(path: Path, root: Path) -> Iterator[Function]:
-    module = ".".join(path.relative_to(root).with_suffix("").parts)
-    try:
-        text = path.read_text(encoding="utf-8")
-        tree = ast.parse(text)
-    except (UnicodeDecodeError, SyntaxError):
-        return
-    lines = text.splitlines()
-    pending: list[tuple[ast.AST, str]] = [(tree, "")]
-    while pending:
-        node, prefix = pending.pop()
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.ClassDef):
-                pending.append((child, f"{prefix}{child.name}."))
-            elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                found = _function(child, module, prefix, lines)
-                if found is not None:
-                    yield found
+def _lines(chunk: Chunk, starts: list[int]) -> tuple[int, int]:
+    first = sum(start <= chunk.start for start in starts)
+    last = sum(start < chunk.end for start in starts)
+    return first, last
 
 
-def _function(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, module: str, prefix: str, lines: list[str]
-) -> Function | None:
-    docstring = ast.get_docstring(node)
-    if (
-        node.name.startswith("__")
-        or not docstring
-        or node.end_lineno is None
-        or not isinstance(node.body[0], ast.Expr)
-    ):
-        return None
-    sentence = " ".join(docstring.split("\n\n")[0].split()).split(". ")[0]
-    if not FEWEST_WORDS <= len(sentence.split()) <= MOST_WORDS or not sentence[0].isalpha():
-        return None
-    kept = random.Random(f"{module} {prefix}{node.name}").random() < DOCSTRING_KEPT  # noqa: S311 - as above
-    first, last = node.body[0].lineno - 1, node.body[0].end_lineno or 0
-    body = lines[last : node.end_lineno]
-    head = lines[node.lineno - 1 : last if kept else first]
-    source = "\n".join([*head, *body])
-    if not SHORTEST <= source.count("\n") + 1 <= LONGEST:
-        return None
-    return Function(module, f"{prefix}{node.name}", source, sentence)
+def _passage(id_: str, chunk: Chunk, dress: Dress | None, path: str) -> Passage:
+    if dress is None:
+        return Passage(id_, chunk.context, chunk.text)
+    # The product shows the last two parts of a path.
+    context = chunk.context.replace(path.rpartition("/")[2], dress.path(path.rpartition("/")[2]), 1)
+    return Passage(id_, dress.names(context), dress.code(chunk.text))
+
+
+def _questions(
+    file: CutFile, defined: Counter[str], generator: random.Random
+) -> Iterator[TrainingQuestion]:
+    if file.bare and file.source.summary:
+        yield _asked(OF_FILE, _said(file.source.summary, file), file, (1, 1), generator)
+    for one in file.source.definitions:
+        if not one.name.startswith("__") and defined[one.qualified] == 1:
+            templates = list(_templates(one, defined, bare=file.bare))
+            facts = {"name": one.name, "owner": one.owner, "kind": one.kind}
+            facts |= _said(one.sentence, file)
+            for chosen in generator.sample(templates, min(len(templates), OF_A_DEFINITION)):
+                yield _asked(chosen, facts, file, (one.first, one.last), generator)
+    for detail in file.source.details:
+        yield _of_detail(detail, file, generator)
+
+
+def _templates(one: Definition, defined: Counter[str], *, bare: bool) -> Iterator[tuple[str, ...]]:
+    if one.sentence and bare:
+        yield BY_MEANING
+    if one.kind == "class":
+        yield OF_CLASS
+        if one.parents:
+            yield OF_PARENT
+    elif one.owner:
+        yield OF_OWNER
+    if one.kind != "class" and defined[one.name] == 1:
+        yield BY_NAME
+
+
+def _of_detail(detail: Detail, file: CutFile, generator: random.Random) -> TrainingQuestion:
+    templates = {
+        "error": OF_MESSAGE if detail.facts.get("message") else OF_ERROR,
+        "default": OF_DEFAULT,
+        "constant": OF_CONSTANT,
+    }[detail.kind]
+    return _asked(templates, detail.facts, file, (detail.line, detail.line), generator)
+
+
+def _said(sentence: str, file: CutFile) -> dict[str, str]:
+    lower = sentence[:1].lower() + sentence[1:]
+    path = file.dress.path(file.source.path) if file.dress else file.source.path
+    return {"sentence": sentence, "lower": lower, "path": path}
+
+
+def _asked(
+    templates: Iterable[str],
+    facts: dict[str, str],
+    file: CutFile,
+    lines: tuple[int, int],
+    generator: random.Random,
+) -> TrainingQuestion:
+    text = generator.choice(list(templates)).format(**facts)
+    relevant = file.at(lines[0])
+    # The rest of a long body answers in part: neither right nor wrong.
+    neutral = [id_ for id_ in file.within(*lines) if id_ not in relevant]
+    shown = file.dress.names(text) if file.dress else text
+    return TrainingQuestion("", shown, tuple(relevant), neutral=tuple(neutral))

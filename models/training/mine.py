@@ -18,6 +18,7 @@ import re
 import sys
 import unicodedata
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,11 +32,13 @@ from localrag.search.run import run_stages
 from localrag.search.transform import PassThrough
 from models.training.code_questions import read_code
 from models.training.questions import SETS, read_training_set
+from models.training.table_questions import read_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import localrag
+    from localrag.inference.protocols import TokenCounter
     from models.training.questions import Passage, TrainingQuestion, TrainingSet
 
 WORK = Path(__file__).resolve().parents[1] / ".work"
@@ -46,7 +49,12 @@ KEPT = 14
 """Negatives kept of each question, hardest first."""
 FROM_ARTICLE = 3
 """At least so many of them from the same article, where it has them."""
-CODE_QUESTIONS = 1500
+CODE_QUESTIONS = 4_000
+TABLE_QUESTIONS = 1_500
+MADE = ("code", "tables")
+"""Sets that are made here: their titles are contexts, in which an underscore is part of a name."""
+BY_MEANING = (*(name for name in SETS if SETS[name].by_meaning), "code")
+"""Sets whose passages are embedded, so that meaning misleads too."""
 SHORT_ANSWER = 3
 """Characters below which an answer is looked for as a whole word."""
 
@@ -55,7 +63,7 @@ def main() -> None:
     """Mine every set that has not been mined yet."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="directory of the data sets")
-    parser.add_argument("--set", nargs="+", default=[*SETS, "code"])
+    parser.add_argument("--set", nargs="+", default=[*SETS, *MADE])
     parser.add_argument("--cache", type=Path, default=WORK / "index")
     arguments = parser.parse_args()
     MINED.mkdir(parents=True, exist_ok=True)
@@ -64,12 +72,8 @@ def main() -> None:
         target = MINED / f"{name}.jsonl.gz"
         if target.exists():
             continue
-        found = (
-            read_code(SEED, CODE_QUESTIONS)
-            if name == "code"
-            else read_training_set(arguments.data, name, SEED)
-        )
-        by_meaning = name in SETS and SETS[name].by_meaning
+        found = read_or_make(arguments.data, name, embedder.counter)
+        by_meaning = name in BY_MEANING
         chosen = embedder if by_meaning else CachedEmbedder(FakeEmbedder(), arguments.cache)
         rows = mine(found, chosen, arguments.cache, by_meaning=by_meaning)
         partial = target.with_suffix(".partial")
@@ -77,6 +81,15 @@ def main() -> None:
             for row in rows:
                 stream.write(json.dumps(row, ensure_ascii=False) + "\n")
         partial.rename(target)
+
+
+def read_or_make(data: Path, name: str, counter: TokenCounter) -> TrainingSet:
+    """Return one set, from the directory of the data or made here."""
+    if name == "code":
+        return read_code(SEED, CODE_QUESTIONS, counter)
+    if name == "tables":
+        return read_tables(SEED, TABLE_QUESTIONS)
+    return read_training_set(data, name, SEED)
 
 
 def mine(
@@ -89,12 +102,21 @@ def mine(
     articles: defaultdict[str, list[str]] = defaultdict(list)
     for passage in found.passages.values():
         articles[passage.title].append(passage.id)
+    shown = found.passages if found.name in MADE else with_blanks(found.passages)
     for number, question in enumerate(found.questions):
         if number % 500 == 0:
             progress(f"{number:,} of {len(found.questions):,} questions")
         ranked = retrieve(base, names, question.text, by_meaning=by_meaning)
-        yield row_of(question, found.passages, ranked, articles)
+        yield row_of(question, shown, ranked, articles)
     base.database.close()
+
+
+def with_blanks(passages: dict[str, Passage]) -> dict[str, Passage]:
+    """Return passages with the titles of articles as a reader writes them, not as file names."""
+    return {
+        id_: replace(passage, title=passage.title.replace("_", " "))
+        for id_, passage in passages.items()
+    }
 
 
 def as_evaluation(found: TrainingSet) -> EvaluationSet:
@@ -145,6 +167,7 @@ def row_of(
             id_
             for id_ in ids
             if id_ not in relevant
+            and id_ not in question.neutral
             and (not question.group or passages[id_].title == question.group)
             and not answers(passages[id_].text, question.answers)
         ]

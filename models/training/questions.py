@@ -55,6 +55,8 @@ class TrainingQuestion:
     """Strings one of which a passage must contain to answer it; empty where they are not known."""
     group: str = ""
     """Where not empty, only passages with this title are compared with it."""
+    neutral: tuple[str, ...] = ()
+    """Ids of passages that answer a part of it: neither relevant nor wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,10 @@ class Source:
     most_questions: int
     most_passages: int | None = None
     """Passages are taken article by article until there are so many."""
+    passed_over: int = 0
+    """Passages of the articles that another part of the same data has taken."""
+    folder: str = ""
+    """Where it lies; its own name where empty."""
     barred_splits: tuple[str, ...] = ()
     """Passages judged in these are not used at all."""
     within_title: bool = False
@@ -88,6 +94,8 @@ class Source:
 SETS = {
     "squad_en": Source(("train",), 6000, 1800, barred_splits=("dev",)),
     "jaquad": Source(("train",), 6000, 1800, barred_splits=("dev",)),
+    "squad_en_more": Source(("train",), 6000, 1800, 1800, "squad_en", barred_splits=("dev",)),
+    "jaquad_more": Source(("train",), 6000, 1800, 1800, "jaquad", barred_splits=("dev",)),
     "scifact": Source(("train",), 809, barred_splits=("test",)),
     "nq_oracle": Source(("",), 2655),
     "medquad": Source(("",), 1200, 1000, by_meaning=False),
@@ -101,8 +109,8 @@ SETS = {
 def read_training_set(folder: Path, name: str, seed: int) -> TrainingSet:
     """Return a random part of the set `name` in `folder`, as large as `SETS` says."""
     source = SETS[name]
-    generator = random.Random(f"{seed} {name}")  # noqa: S311 - it samples, it hides nothing
-    home = folder / name
+    home = folder / (source.folder or name)
+    generator = random.Random(f"{seed} {home.name}")  # noqa: S311 - it samples, it hides nothing
     judged = _judgements(home, source.splits)
     barred = {
         passage
@@ -117,7 +125,7 @@ def read_training_set(folder: Path, name: str, seed: int) -> TrainingSet:
     if source.most_passages is not None:
         judged_passages = {id_ for ids in judged.values() for id_ in ids}
         usable = {id_: passages[id_] for id_ in sorted(judged_passages & passages.keys())}
-        passages = _whole_articles(usable, source.most_passages, generator)
+        passages = _whole_articles(usable, source.passed_over, source.most_passages, generator)
     questions = [
         _question(row, judged[row["_id"]], passages, within_title=source.within_title)
         for row in _rows(home / "queries.jsonl.gz")
@@ -155,15 +163,19 @@ def _judgements(home: Path, splits: tuple[str, ...]) -> dict[str, set[str]]:
 
 
 def _whole_articles(
-    passages: dict[str, Passage], most: int, generator: random.Random
+    passages: dict[str, Passage], passed_over: int, most: int, generator: random.Random
 ) -> dict[str, Passage]:
     articles: defaultdict[str, list[Passage]] = defaultdict(list)
     for passage in passages.values():
         articles[passage.title].append(passage)
     titles = sorted(articles)
     generator.shuffle(titles)
+    before: set[str] = set()
     chosen: dict[str, Passage] = {}
     for title in titles:
+        if len(before) < passed_over:
+            before |= {passage.id for passage in articles[title]}
+            continue
         if len(chosen) >= most:
             break
         chosen |= {passage.id: passage for passage in articles[title]}

@@ -77,7 +77,7 @@ class Shaper:
         passages += [self._window(other, limit, (), generator) for _, other in chosen]
         if titled:
             passages = [
-                f"{name.replace('_', ' ')}\n{one}" if name else one
+                f"{name}\n{one}" if name else one
                 for name, one in zip(titles, passages, strict=True)
             ]
         return Group(self._query(query, generator), tuple(passages))

@@ -60,16 +60,19 @@ MEASURED = 15
 """Held-out questions of each set that are measured on the way."""
 HELD_OUT_NEGATIVES = 9
 WEIGHTS = {
-    "squad_en": 1.0,
-    "jaquad": 1.0,
+    "squad_en": 0.4,
+    "squad_en_more": 0.8,
+    "jaquad": 0.5,
+    "jaquad_more": 1.2,
     "scifact": 4.0,
     "nq_oracle": 1.0,
-    "medquad": 0.8,
-    "fairytaleqa": 0.8,
-    "cmrc2018": 0.8,
-    "drcd": 0.8,
-    "jsquad": 0.8,
-    "code": 1.5,
+    "medquad": 0.5,
+    "fairytaleqa": 0.5,
+    "cmrc2018": 0.6,
+    "drcd": 0.6,
+    "jsquad": 0.6,
+    "code": 2.0,
+    "tables": 0.8,
 }
 """How often a set's questions come, against their number."""
 

@@ -10,11 +10,8 @@ import pytest
 from click.testing import CliRunner
 from support import write_files
 
-from localrag import knowledge_base
 from localrag.cli.main import cli
 from localrag.config import Chunking, ContextLine, VectorForm
-from localrag.inference import load
-from localrag.inference.fake import FakeEmbedder, FakeReranker
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,15 +24,10 @@ FILES = {
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in a folder that holds docs/ and nothing else, with the exact fake models."""
-    for module in (knowledge_base, load):
-        monkeypatch.setattr(module, "load_embedder", FakeEmbedder)
-        monkeypatch.setattr(module, "load_reranker", FakeReranker)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("LOCALRAG_DB", raising=False)
-    write_files(tmp_path / "docs", FILES)
-    return tmp_path
+def here(workplace: Path) -> Path:
+    """Work in a folder that holds docs/ and nothing else."""
+    write_files(workplace / "docs", FILES)
+    return workplace
 
 
 def run(*arguments: str, code: int = 0) -> str:
@@ -138,8 +130,8 @@ def test_either_a_file_or_a_base(arguments: tuple[str, ...]) -> None:
 
 def test_a_file_that_cannot_be_read(here: Path) -> None:
     (here / "a.bin").write_bytes(bytes(range(256)) * 9)
-    for name in ("a.bin", "missing.md"):
-        assert run("chunks", name, code=1).startswith("Error: ")
+    assert run("chunks", "a.bin", code=1).startswith("Error: unsupported: a.bin: no reader")
+    assert "'missing.md' does not exist" in run("chunks", "missing.md", code=2)
 
 
 def test_a_page_is_shown_where_there_are_pages() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -10,49 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from command_line import FILES, QUESTION, UNANSWERED, parsed, run
 from support import open_base, write_files
 
-from localrag import __version__, knowledge_base
+from localrag import __version__, knowledge_base, opening
 from localrag.cli import doctor as doctor_module
 from localrag.cli import main as main_module
 from localrag.cli import report as report_module
 from localrag.cli.main import cli, main
 from localrag.cli.options import seconds
 from localrag.errors import BusyError, LocalragError, ModelError
-from localrag.inference import load
-from localrag.inference.fake import FakeEmbedder, FakeReranker
+from localrag.inference.fake import FakeEmbedder
 from localrag.records import Progress
 from localrag.store.migrations import FORMAT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FILES = {
-    "keys.md": "# Keys\n\n## Rotation\n\nKeys are rotated every month. Locks are oiled in May.\n",
-    "doors.txt": "Doors stay shut at night.\n",
-    "sub/鍵.md": "# 鍵\n\n鍵は毎月交換します。\n",
-}
-QUESTION = "keys are rotated every month"
-UNANSWERED = "who baked the sourdough bread?"
-
 
 @pytest.fixture(autouse=True)
-def fake_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the commands use the exact fake models."""
-    for module in (knowledge_base, load):
-        monkeypatch.setattr(module, "load_embedder", FakeEmbedder)
-        monkeypatch.setattr(module, "load_reranker", FakeReranker)
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(workplace: Path) -> Path:
     """Work in a folder that holds docs/ and nothing else."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.delenv("LOCALRAG_DB", raising=False)
-    write_files(tmp_path / "docs", FILES)
-    return tmp_path
+    write_files(workplace / "docs", FILES)
+    return workplace
 
 
 @pytest.fixture
@@ -61,19 +41,6 @@ def base(here: Path) -> Path:
     with open_base(here / "localrag.db") as kb:
         kb.sync(here / "docs")
     return here / "localrag.db"
-
-
-def run(*arguments: str, code: int = 0, color: bool = False) -> Result:
-    """Run a command, expect its exit code, and return what it printed."""
-    result = CliRunner().invoke(cli, arguments, color=color)
-    assert result.exit_code == code, result.output
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
-
-
-def parsed(*arguments: str, code: int = 0) -> Any:
-    """Run a command with --json and return the object, the only thing on standard output."""
-    return json.loads(run(*arguments, "--json", code=code).stdout)
 
 
 # The group
@@ -284,10 +251,10 @@ def test_ctrl_c_while_indexing_exits_with_130_and_leaves_a_valid_file(
             return super().embed_passages(texts)
 
     run("index", "docs/keys.md")
-    monkeypatch.setattr(knowledge_base, "load_embedder", Interrupted)
+    monkeypatch.setattr(opening, "load_embedder", Interrupted)
     stopped = run("index", "docs", code=130)
     assert stopped.stderr == "Stopped. What was indexed is kept; run the same command to go on.\n"
-    monkeypatch.setattr(knowledge_base, "load_embedder", FakeEmbedder)
+    monkeypatch.setattr(opening, "load_embedder", FakeEmbedder)
     with open_base(here / "localrag.db") as kb:
         assert kb.verify() == []
         assert len(kb.documents()) == 1
@@ -351,6 +318,7 @@ def test_search_as_json(base: Path) -> None:
         "end": len(text.rstrip()),
         "text": text.rstrip(),
         "chunk_id": hit["chunk_id"],
+        "matches": [{"start": 0, "end": len(text.rstrip())}],
         "also_in": [],
         "also_in_count": 0,
     }
@@ -383,6 +351,51 @@ def test_nothing_found_exits_with_3(base: Path) -> None:
     del base
     assert run("search", "sourdough", "--mode", "lexical", code=3).stdout == "Nothing found.\n"
     assert parsed("search", "sourdough", "--mode", "lexical", code=3)["hits"] == []
+
+
+def birds() -> None:
+    """Index a section of twenty sentences in several chunks, and a second document."""
+    duck = " ".join(f"The duck was seen in place {n} again." for n in range(20))
+    nest = duck.replace("seen in place 9 ", "in its nest in place 9 ")
+    write_files(Path("birds"), {"a.md": f"# Birds\n\n{nest}\n", "b.md": "# Nests\n\nA nest.\n"})
+    run("index", "birds", "--db", "birds.db", "--chunk-tokens", "32", "--overlap-tokens", "0")
+
+
+def test_what_is_around_a_match_is_shown_and_the_match_marked(here: Path) -> None:
+    del here
+    birds()
+    call = ["search", "its nest", "--db", "birds.db", "--mode", "lexical"]
+    assert "\n         > " not in run(*call, "--full").stdout
+    shown = run(*call, "--expand", "section").stdout
+    first, second = shown.split("\n  2 ")
+    assert first.count("The duck") == 20
+    assert "\n         > The duck" in first
+    assert "\n           # Birds\n" in first
+    assert ">" not in second.partition("\n")[2]
+    assert run(*call, "--expand", "section", "--tokens", "60").stdout.count("The duck") < 20
+    hit = parsed(*call, "--expand", "window", "--context", "1")["hits"][0]
+    (match,) = hit["matches"]
+    matched = hit["text"][match["start"] : match["end"]]
+    assert "nest" in matched
+    assert hit["text"].count("The duck") == matched.count("The duck") + 2
+
+
+def test_a_short_view_begins_where_the_match_does(here: Path) -> None:
+    del here
+    birds()
+    settings = ["--chunking", "parent-child", "--chunk-tokens", "32"]
+    run("index", "birds", "--db", "parents.db", *settings)
+    (line, *_) = run("search", "its nest", "--db", "parents.db").stdout.splitlines()[1:]
+    assert "nest" in line
+
+
+def test_hits_of_one_document_are_capped(here: Path) -> None:
+    del here
+    birds()
+    call = ["search", "nest duck", "--db", "birds.db", "--mode", "lexical", "--per-document", "1"]
+    hits = parsed(*call)["hits"]
+    assert [Path(hit["document"]).name for hit in hits] in (["a.md", "b.md"], ["b.md", "a.md"])
+    assert "at most 1 of a document" in run(*call, "--explain").stdout
 
 
 def test_context_shows_the_neighbours_in_full(here: Path) -> None:
@@ -557,6 +570,16 @@ def test_status_of_an_empty_base(here: Path) -> None:
     text = run("status").stdout
     assert "indexed from  nothing yet" in text
     assert "bytes per chunk" not in text
+
+
+def test_status_names_the_documents_on_request(base: Path) -> None:
+    lines = run("status", "--documents").stdout.splitlines()
+    at = lines.index("  documents")
+    names = sorted(path.relative_to(base.parent) for path in (base.parent / "docs").rglob("*.*"))
+    assert lines[at + 1 :] == [f"    {name}" for name in names]
+    found = parsed("status", "--documents")
+    assert found["document_names"] == [str(base.parent / name) for name in names]
+    assert "document_names" not in parsed("status")
 
 
 def test_status_as_json(base: Path) -> None:

@@ -5,24 +5,11 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
+from command_line import FILES, run
 from support import write_files
 
-from localrag import knowledge_base
-from localrag.cli.main import cli
-from localrag.inference.fake import FakeEmbedder, FakeReranker
-
-if TYPE_CHECKING:
-    from click.testing import Result
-
-FILES = {
-    "keys.md": "# Keys\n\n## Rotation\n\nKeys are rotated every month.\n",
-    "doors.txt": "Doors stay shut at night.\n",
-    "sub/鍵.md": "# 鍵\n\n鍵は毎月交換します。\n",
-}
 NOTICE = (
     "Whoever receives this message by mistake is asked to delete it, to tell the sender, and to "
     "keep no copy of it in any place that others can read."
@@ -30,21 +17,10 @@ NOTICE = (
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in a folder that holds docs/, with the exact fake models."""
-    monkeypatch.setattr(knowledge_base, "load_embedder", FakeEmbedder)
-    monkeypatch.setattr(knowledge_base, "load_reranker", FakeReranker)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("LOCALRAG_DB", raising=False)
-    write_files(tmp_path / "docs", FILES)
-    return tmp_path
-
-
-def run(*arguments: str, code: int = 0) -> Result:
-    """Run a command, expect its exit code, and return what it printed."""
-    result = CliRunner().invoke(cli, arguments)
-    assert result.exit_code == code, result.output
-    return result
+def here(workplace: Path) -> Path:
+    """Work in a folder that holds docs/ and nothing else."""
+    write_files(workplace / "docs", FILES)
+    return workplace
 
 
 @pytest.fixture

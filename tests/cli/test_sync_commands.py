@@ -5,46 +5,28 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import FILES, parsed, run
 from support import open_base, write_files
 
 from localrag import knowledge_base
-from localrag.cli.main import cli
-from localrag.inference import load
-from localrag.inference.fake import FakeEmbedder, FakeReranker
+from localrag.ingest import pipeline
+from localrag.ingest.readers import Readers
 from localrag.records import Skipped, SyncReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FILES = {
-    "keys.md": "# Keys\n\n## Rotation\n\nKeys are rotated every month. Locks are oiled in May.\n",
-    "doors.txt": "Doors stay shut at night.\n",
-    "sub/鍵.md": "# 鍵\n\n鍵は毎月交換します。\n",
-}
-QUESTION = "keys are rotated every month"
-UNANSWERED = "who baked the sourdough bread?"
+    from localrag.config import Settings
 
 
 @pytest.fixture(autouse=True)
-def fake_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the commands use the exact fake models."""
-    for module in (knowledge_base, load):
-        monkeypatch.setattr(module, "load_embedder", FakeEmbedder)
-        monkeypatch.setattr(module, "load_reranker", FakeReranker)
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(workplace: Path) -> Path:
     """Work in a folder that holds docs/ and nothing else."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.delenv("LOCALRAG_DB", raising=False)
-    write_files(tmp_path / "docs", FILES)
-    return tmp_path
+    write_files(workplace / "docs", FILES)
+    return workplace
 
 
 @pytest.fixture
@@ -53,19 +35,6 @@ def base(here: Path) -> Path:
     with open_base(here / "localrag.db") as kb:
         kb.sync(here / "docs")
     return here / "localrag.db"
-
-
-def run(*arguments: str, code: int = 0, color: bool = False) -> Result:
-    """Run a command, expect its exit code, and return what it printed."""
-    result = CliRunner().invoke(cli, arguments, color=color)
-    assert result.exit_code == code, result.output
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
-
-
-def parsed(*arguments: str, code: int = 0) -> Any:
-    """Run a command with --json and return the object, the only thing on standard output."""
-    return json.loads(run(*arguments, "--json", code=code).stdout)
 
 
 def test_index_remembers_its_patterns_and_sync_repeats_them(here: Path) -> None:
@@ -164,10 +133,30 @@ def test_skipped_lists_everything_by_reason(base: Path) -> None:
     assert {one["reason"] for one in found} == {"empty", "unsupported"}
 
 
+def test_index_and_sync_take_the_time_that_reading_may_cost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times: list[int] = []
+
+    class Recorded(Readers):
+        def __init__(self, settings: Settings) -> None:
+            times.append(settings.reader_seconds)
+            super().__init__(settings)
+
+    monkeypatch.setattr(pipeline, "Readers", Recorded)
+    run("index", "docs", "--reader-seconds", "600")
+    run("sync", "--reader-seconds", "900")
+    run("sync")
+    assert times == [600, 900, 120]
+
+
 def test_remove_takes_documents_out(base: Path) -> None:
     again = run("remove", "docs/keys.md").stdout
     assert again.startswith("1 removed\n1 will come back with the next sync")
-    assert run("remove", "docs/keys.md", code=3).stdout == "0 removed\n"
+    assert run("remove", "docs/keys.md", code=3).stdout == (
+        "0 removed\nNo document is named so or lies below: docs/keys.md. "
+        "localrag status --documents names them all.\n"
+    )
     (base.parent / "docs" / "doors.txt").unlink()
     assert run("remove", "docs/doors.txt").stdout == "1 removed\n  docs/doors.txt\n"
     assert parsed("remove", "docs")["removed"] == [str(base.parent / "docs" / "sub" / "鍵.md")]

@@ -17,10 +17,11 @@ from support import open_base, write_files
 from localrag.config import Settings, make_settings
 from localrag.errors import Cancelled, LocalragError, ReadError
 from localrag.formats.plain_text import read_plain_text
+from localrag.formats.progress import goes_on, hearing
 from localrag.ingest import readers as readers_module
 from localrag.ingest import worker
 from localrag.ingest.readers import Readers
-from localrag.ingest.worker import REPLY, REQUEST, alarm, answer, describe, serve
+from localrag.ingest.worker import GOES_ON, REPLY, REQUEST, alarm, answer, describe, serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +82,7 @@ def test_one_process_reads_one_file_after_the_other(readers: Readers) -> None:
 @pytest.mark.parametrize(
     ("text", "expected", "detail"),
     [
-        ("hang", "timed out", "reading it took longer than 2 s (reader_seconds)"),
+        ("hang", "timed out", "reading it took longer than 2 s; split it, or give it more time"),
         ("hog", "out of memory", "reading it takes more than reader_memory_bytes"),
         ("die", "crashed", "its reader died of SIGSEGV"),
         ("exit", "crashed", "its reader ended with exit code 7"),
@@ -96,6 +97,14 @@ def test_what_costs_a_process_its_life_is_told_and_the_process_is_replaced(
     second = pid(readers)
     assert second != first
     assert pid(readers) == second
+
+
+def test_a_reader_that_says_that_it_gets_on_has_the_whole_time_again(readers: Readers) -> None:
+    first = pid(readers)
+    started = time.monotonic()
+    assert readers.read(b"slow 3", "/a.txt").text == "slow 3"
+    assert time.monotonic() - started > 2  # which is its limit
+    assert pid(readers) == first
 
 
 def test_a_reader_that_fails_is_told_by_its_error(readers: Readers) -> None:
@@ -252,6 +261,33 @@ def test_the_alarm_is_off_after_the_block() -> None:
             assert signal.getitimer(signal.ITIMER_REAL)[0] > 50
     if hasattr(signal, "getitimer"):
         assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_a_reader_that_gets_on_says_so_and_its_alarm_starts_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[int] = []
+    monkeypatch.setattr(alarm, "start", lambda self: started.append(self.seconds))
+
+    def read(data: bytes, uri: str) -> Document:
+        goes_on()
+        goes_on()
+        return read_plain_text(data, uri)
+
+    out = io.BytesIO()
+    serve(io.BytesIO(request("text")), out, read)
+    assert started == [65, 65, 65]
+    progress, reply = out.getvalue()[: 2 * REPLY.size], out.getvalue()[2 * REPLY.size :]
+    assert progress == 2 * REPLY.pack(GOES_ON)
+    assert replies(io.BytesIO(reply)) == [("document", read_plain_text(b"text", "/a.txt"))]
+
+
+def test_progress_is_told_to_nobody_after_the_block() -> None:
+    told: list[str] = []
+    with hearing(lambda: told.append("on")):
+        goes_on()
+    goes_on()
+    assert told == ["on"]
 
 
 def test_without_the_kernels_timer_a_thread_keeps_the_time(monkeypatch: pytest.MonkeyPatch) -> None:

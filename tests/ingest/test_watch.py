@@ -122,10 +122,10 @@ import signal
 import sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 sys.path.insert(0, sys.argv[1])
-from localrag import knowledge_base
+from localrag import opening
 from localrag.inference.fake import FakeEmbedder, FakeReranker
-knowledge_base.load_embedder = FakeEmbedder
-knowledge_base.load_reranker = FakeReranker
+opening.load_embedder = FakeEmbedder
+opening.load_reranker = FakeReranker
 sys.argv[1:] = sys.argv[2:]
 from localrag.cli.main import main
 main()

@@ -215,7 +215,7 @@ def test_a_plan_finds_by_both_methods_and_reranks_unless_told_otherwise() -> Non
 
 def test_an_impossible_plan_is_refused(kb: KnowledgeBase) -> None:
     with pytest.raises(
-        SettingsError, match=r"no mode 'magic'\. Use one of lexical, vector, hybrid"
+        SettingsError, match=r"mode cannot be 'magic'\. Use one of lexical, vector, hybrid"
     ):
         kb.search("owl", mode="magic")  # type: ignore[arg-type]
     with pytest.raises(SettingsError, match="at least"):

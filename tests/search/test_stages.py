@@ -10,10 +10,10 @@ import pytest
 from support import DIMENSIONS, ScriptedReranker, add_document, chunks_of, unit
 
 from localrag.errors import RemoteError
-from localrag.records import Candidate, SearchState
+from localrag.records import Candidate, RankedList, SearchState
 from localrag.search import rerank as rerank_module
 from localrag.search import retrieve
-from localrag.search.rerank import FUSED_WEIGHT, Rerank, evidence
+from localrag.search.rerank import Rerank, log_odds
 from localrag.search.retrieve import (
     FREQUENT_MINIMUM,
     FREQUENT_SHARE,
@@ -257,7 +257,7 @@ def fused(*chunk_ids: int) -> SearchState:
 
 def test_the_cross_encoder_reads_against_the_words_the_user_typed(database: Database) -> None:
     reranker = ScriptedReranker(lambda passage: 0.75 if "gamma" in passage else 0.25)
-    state = Rerank(database.connection, reranker, 10, fused_weight=0)(fused(1, 2, 3))
+    state = Rerank(database.connection, reranker, 10)(fused(1, 2, 3))
     assert ids(state.survivors) == [2, 3, 1]
     assert [candidate.rank for candidate in state.survivors] == [1, 2, 3]
     assert [candidate.score for candidate in state.survivors] == [0.75, 0.75, 0.25]
@@ -270,32 +270,40 @@ def test_equal_probabilities_keep_the_fused_order(database: Database) -> None:
     assert ids(state.survivors) == [3, 1, 4, 2]
 
 
-def test_the_cross_encoder_moves_what_it_is_sure_of(database: Database) -> None:
-    scores = {TEXTS[0]: 0.875, TEXTS[1]: 0.625, TEXTS[2]: 0.5, TEXTS[3]: 0.375}
-    reranker = ScriptedReranker(lambda passage: scores[passage.partition("\n")[2]])
-    state = Rerank(database.connection, reranker, 10)(fused(4, 3, 2, 1))
-    ranks = {4: 1, 3: 2, 2: 3, 1: 4}
-    strength = {
-        id_: evidence(scores[TEXTS[id_ - 1]], 1 / (60 + rank)) for id_, rank in ranks.items()
-    }
-    assert ids(state.survivors) == sorted(strength, key=lambda id_: -strength[id_])
-    assert ids(state.survivors)[0] == 1
-    assert {one.chunk_id: one.score for one in state.survivors} == {
-        1: 0.875,
-        2: 0.625,
-        3: 0.5,
-        4: 0.375,
-    }
-
-
-def test_evidence_adds_what_both_say() -> None:
-    assert evidence(0.5, 1.0) == 0
-    assert evidence(0.75, 1.0) == pytest.approx(1.0986, abs=1e-4)
-    assert evidence(0.5, 0.02) - evidence(0.5, 0.01) == pytest.approx(
-        FUSED_WEIGHT * 0.6931, abs=1e-3
+def found_by(**scores: dict[int, float]) -> tuple[RankedList, ...]:
+    return tuple(
+        RankedList(method, "rewritten", tuple(Candidate(id_, one, 0) for id_, one in own.items()))
+        for method, own in scores.items()
     )
-    assert evidence(1.0, 1.0) == pytest.approx(-evidence(0.0, 1.0))
-    assert evidence(1.0, 1.0) < 20
+
+
+def test_the_cross_encoder_moves_what_it_is_sure_of(database: Database) -> None:
+    scores = {TEXTS[0]: 0.99, TEXTS[1]: 0.75, TEXTS[2]: 0.25, TEXTS[3]: 0.25}
+    reranker = ScriptedReranker(lambda passage: scores[passage.partition("\n")[2]])
+    lists = found_by(bm25={4: 8.0, 3: 4.0}, vector={4: 0.9, 3: 0.85, 2: 0.8, 1: 0.8})
+    stage = Rerank(database.connection, reranker, 10, weights={"bm25": 1.0, "vector": 1.0})
+    state = stage(replace(fused(4, 3, 2, 1), lists=lists))
+    # Log-odds 4.6, 1.1, -1.1, -1.1, and from the lists 0, 0, 1, 2.
+    assert ids(state.survivors) == [1, 2, 4, 3]
+    assert [one.score for one in state.survivors] == [
+        pytest.approx(score) for score in (0.99, 0.75, 0.25, 0.25)
+    ]
+
+
+def test_what_stands_far_ahead_in_the_lists_is_not_overruled_by_a_doubt(
+    database: Database,
+) -> None:
+    reranker = ScriptedReranker(lambda passage: 0.3 if TEXTS[3] in passage else 0.5)
+    lists = found_by(bm25={4: 20.0, 3: 2.0}, vector={4: 0.9, 3: 0.81, 2: 0.8})
+    state = Rerank(database.connection, reranker, 10)(replace(fused(4, 3, 2), lists=lists))
+    assert ids(state.survivors)[0] == 4
+
+
+def test_a_sure_probability_has_finite_odds() -> None:
+    assert log_odds(0.5) == 0
+    assert log_odds(0.75) == pytest.approx(1.0986, abs=1e-4)
+    assert log_odds(1.0) == pytest.approx(-log_odds(0.0))
+    assert log_odds(1.0) < 20
 
 
 def test_only_the_top_is_read_and_kept(database: Database) -> None:
@@ -363,7 +371,7 @@ def test_what_was_not_read_follows_in_fused_order_with_its_fused_score(
 ) -> None:
     monkeypatch.setattr(rerank_module, "BATCH", 2)
     reranker = ScriptedReranker(lambda passage: 0.75 if "gamma" in passage else 0.25)
-    stage = Rerank(database.connection, reranker, 10, fused_weight=0, budget=1e-9)
+    stage = Rerank(database.connection, reranker, 10, budget=1e-9)
     state = stage(fused(1, 2, 4, 3))
     assert ids(state.survivors) == [2, 1, 4, 3]
     assert [one.score for one in state.survivors] == [0.75, 0.25, 1 / 63, 1 / 64]
@@ -402,3 +410,14 @@ def test_without_stages_the_query_is_all_there_is() -> None:
     state, trace = run_stages([], "query")
     assert state == SearchState(query="query", queries=("query",))
     assert trace.stages == ()
+
+
+def test_rerank_reads_the_rows_of_a_table_with_the_names_of_their_columns(
+    database: Database,
+) -> None:
+    [chunk] = chunks_of(["| key | default |\n|---|---|\n| limit | 5 |"])
+    ids = add_document(database, "/t", [replace(chunk, kind="table")], [unit(1.0)])
+    reranker = ScriptedReranker(len)
+    state = SearchState("limit", ("limit",), survivors=(Candidate(ids[0], 0.5, 1),))
+    Rerank(database.connection, reranker, 5)(state)
+    assert reranker.asked == [("limit", ["Title\nkey: limit; default: 5"])]

@@ -24,6 +24,7 @@ __all__ = [
     "named_row",
     "names_columns",
     "rows_below",
+    "tabbed_columns",
 ]
 
 _RULE = re.compile(r"\|?[ \t]*:?-{1,}:?[ \t]*(\|[ \t]*:?-{1,}:?[ \t]*)*\|?")
@@ -76,6 +77,12 @@ def names_columns(row: str, below: Sequence[str]) -> bool:
     return (
         not is_piped(row) and bool(below) and not _has_number(row) and all(map(_has_number, below))
     )
+
+
+def tabbed_columns(line: str, below: Sequence[str]) -> list[str]:
+    """Return the names that a row with tabs gives to the columns of the rows in the lines below."""
+    rows = rows_below("\n".join((line, *below)), 0)
+    return cells_of(line) if names_columns(line, rows) else []
 
 
 def _has_number(row: str) -> bool:

@@ -1,0 +1,93 @@
+"""What the cross-encoder reads of a chunk with a table."""
+
+from __future__ import annotations
+
+from localrag.records import StoredChunk
+from localrag.search.reading import MOST_ROWS, as_read
+
+TABLE = """Settings of the station.
+
+| key | default | note |
+|-----|:-------:|------|
+| `retries` | 5 |  |
+| `limit` | 90 | in MB |
+
+After | the table."""
+TABS = "State\tPermits\tTotal\nAlabama\t18,870\t71,137\nAlaska\t209\t7,095"
+
+
+def stored(
+    text: str, *, kind: str = "mixed", preamble: str = "", context: str = "Guide"
+) -> StoredChunk:
+    return StoredChunk(
+        id=1,
+        document_id=1,
+        uri="/a.md",
+        title="Guide",
+        ordinal=0,
+        kind=kind,
+        text=text,
+        preamble=preamble,
+        context=context,
+        headings=("Guide",),
+        start=0,
+        end=len(text),
+        page=None,
+        lines=(),
+        tokens=1,
+        section_id=1,
+        previous_id=None,
+        next_id=None,
+    )
+
+
+def rows(count: int) -> str:
+    body = "\n".join(f"| part {number} | {number * 10} |" for number in range(count))
+    return f"| name | weight |\n| --- | --- |\n{body}"
+
+
+def test_rows_carry_the_names_of_their_columns_and_the_rest_stays() -> None:
+    assert as_read(stored(TABLE), "what is the limit?") == (
+        "Guide\nSettings of the station.\n\nkey: `retries`; default: 5\n"
+        "key: `limit`; default: 90; note: in MB\n\nAfter | the table."
+    )
+
+
+def test_rows_with_tabs_have_their_header_above_or_in_front_of_the_chunk() -> None:
+    named = (
+        "State: Alabama; Permits: 18,870; Total: 71,137\nState: Alaska; Permits: 209; Total: 7,095"
+    )
+    assert as_read(stored(TABS, kind="table", context=""), "Alaska") == named
+    header, _, below = TABS.partition("\n")
+    part = stored(below, kind="table", preamble=header, context="")
+    assert as_read(part, "Alaska") == named
+
+
+def test_a_part_of_a_table_takes_the_repeated_header_and_does_not_repeat_it() -> None:
+    part = stored("| 1 | 2 |", kind="table", preamble="| a | b |\n|---|---|")
+    assert as_read(part, "a") == "Guide\na: 1; b: 2"
+
+
+def test_the_header_above_holds_only_up_to_other_text() -> None:
+    text = "| 1 | 2 |\n\n| 3 | 4 |\nprose\n| 5 | 6 |"
+    part = stored(text, preamble="| a | b |\n|---|---|", context="")
+    assert as_read(part, "a") == "a: 1; b: 2\n\na: 3; b: 4\nprose\n| 5 | 6 |"
+
+
+def test_a_row_that_does_not_fit_its_header_stays_as_it_is() -> None:
+    text = "| a | b |\n|---|---|\n| 1 | 2 |\n| too | many | cells |"
+    assert as_read(stored(text, context=""), "a") == "a: 1; b: 2\n| too | many | cells |"
+
+
+def test_of_many_rows_those_with_the_words_of_the_query_are_read_in_their_order() -> None:
+    chunk = stored(rows(30), kind="table", context="")
+    read = as_read(chunk, "the weight of part 27 and part 3", 3).splitlines()
+    assert read == [f"name: part {number}; weight: {number * 10}" for number in (0, 3, 27)]
+    assert len(as_read(chunk, "weight").splitlines()) == MOST_ROWS
+    assert len(as_read(stored(rows(MOST_ROWS), context=""), "weight").splitlines()) == MOST_ROWS
+
+
+def test_what_has_no_named_columns_is_read_as_it_stands() -> None:
+    for text, kind in (("| 1 | 2 |\n| 3 | 4 |", "table"), ("Prose.", "mixed"), (TABLE, "code")):
+        chunk = stored(text, kind=kind)
+        assert as_read(chunk, "1") == chunk.passage

@@ -14,6 +14,7 @@ import localrag
 from localrag.config import make_settings
 from localrag.evaluate.datasets import read_set
 from localrag.evaluate.metrics import ndcg
+from localrag.records import StageRecord
 from localrag.search import retrieve
 from localrag.search.retrieve import Lexical
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from report import Row
 
     from localrag.evaluate.datasets import EvaluationSet
-    from localrag.records import Candidate, StageRecord
+    from localrag.records import Candidate
 
 __all__ = ["measure"]
 
@@ -67,7 +68,7 @@ def row(measure: str, value: float, unit: str, least: float | None = None) -> Ro
     return {
         "measure": measure,
         "value": value,
-        "least": value if least is None else least,
+        "least": "" if least is None else least,
         "unit": unit,
     }
 
@@ -99,7 +100,7 @@ def timed(
     result = base.search(question, rerank=False, where=where)
     elapsed = (time.perf_counter() - started) * 1000
     stages = result.trace.stages
-    return [*stages, stages[-1].__class__("all", elapsed, (), "")]
+    return [*stages, StageRecord("all", elapsed, (), "")]
 
 
 def searched(

@@ -135,12 +135,12 @@ def split_frequent(
     return [term for term in terms if term not in added], added[:MOST_ADDED]
 
 
-POSTINGS = 40_000
-"""Rows that a query may score, each counted once per term: about 20 ms."""
+POSTINGS = 60_000
+"""Rows that a query may score, each counted once per term: about 25 ms."""
 RESCORED = 4
 """Candidates per wanted one whose scores are completed."""
-MOST_ADDED = 32
-"""Of a pasted page that many terms are enough."""
+MOST_ADDED = 12
+"""The rarest of them: the others say little, and each list costs time."""
 
 
 @dataclass(frozen=True, slots=True)

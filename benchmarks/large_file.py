@@ -81,14 +81,17 @@ def sizes(path: Path) -> Iterator[Row]:
             "SELECT count(*), sum(length(CAST(text AS BLOB)) + length(CAST(context AS BLOB))) "
             "FROM chunks"
         ).get
-        pages = dict(
-            connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name").fetchall()
-        )
+        pages = {
+            str(name): int(str(size))
+            for name, size in connection.execute(
+                "SELECT name, sum(pgsize) FROM dbstat GROUP BY name"
+            )
+        }
     yield row("chunks", int(chunks), "")
     yield row("file", path.stat().st_size / chunks, "bytes/chunk")
     yield row("of that text and contexts", text / chunks, "bytes/chunk")
     for group, beginnings in GROUPS.items():
-        size = sum(size for name, size in pages.items() if str(name).startswith(beginnings))
+        size = sum(size for name, size in pages.items() if name.startswith(beginnings))
         yield row(group, size / chunks, "bytes/chunk")
 
 

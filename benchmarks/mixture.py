@@ -151,7 +151,8 @@ class Mixture:
             title = pool.passages[chosen[0]].title
             longest = min(len(pool.passages[chosen[-1]].text), LONGEST[language])
             own = [np.arange(pool.first[one], pool.first[one + 1]) for one in chosen]
-            sentences, characters = [], 0
+            sentences: list[int] = []
+            characters = 0
             for sentence in random.permutation(np.concatenate(own)).tolist():
                 if sentences and characters >= longest:
                     break

@@ -33,7 +33,8 @@ def _fold(*arguments: SQLiteValue) -> str | None:
     return fold(value) if isinstance(value, str) else None
 
 
-def _occurrences(row: FTS5ExtensionApi, phrases: SQLiteValue) -> str:
+def _occurrences(row: FTS5ExtensionApi, *arguments: SQLiteValue) -> str:
+    (phrases,) = arguments
     counts = [sum(map(len, row.phrase_locations(one))) for one in range(int(str(phrases)))]
     return json.dumps([row.row_count, row.column_total_size(-1), row.column_size(-1), *counts])
 

@@ -46,7 +46,7 @@ class Form:
         if self.dtype is np.float32:
             return vectors.astype(np.float32)
         largest = np.abs(vectors).max(axis=-1, keepdims=True)
-        return np.rint(vectors * (LARGEST / largest)).astype(np.int8)
+        return np.asarray(np.rint(vectors * (LARGEST / largest)), np.int8)
 
     def unpack(self, content: bytes | bytearray) -> Floats:
         """Return kept components as numbers; those of bytes make no vector of length one."""

@@ -139,8 +139,8 @@ POSTINGS = 60_000
 """Rows that a query may score, each counted once per term: about 25 ms."""
 RESCORED = 4
 """Candidates per wanted one whose scores are completed."""
-MOST_ADDED = 12
-"""The rarest of them: the others say little, and each list costs time."""
+MOST_ADDED = 32
+"""The rarest of them, as many as a Japanese question has; of a pasted page that is enough."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
     python benchmarks/inference.py --checkpoint cross-encoder.safetensors --data ../shared/data
 
 The plain way is the weights in float32 in ONNX Runtime with its default options, batches of 32 in
-the order of the texts, each padded to its longest. The libraries of benchmarks/peers.py, where they
-are installed, run in float32 as their users run them. All ways run in turn, several times, on the
+the order of the texts, each padded to its longest. The libraries of benchmarks/model_peers.py, where
+they are installed, run in float32 as their users run them. All ways run in turn, several times, on the
 same texts, and the least time of each counts; other programs on the machine disturb the ratio
 little. `ratio` is localrag's figure by that way's. Needs the dependency group "models".
 """
@@ -29,7 +29,7 @@ from localrag.inference.load import load_embedder, load_reranker
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from peers import open_peers
+from model_peers import open_peers
 
 from models.export.family import write_family
 from models.export.names import BI_ENCODER, CROSS_ENCODER
@@ -38,7 +38,7 @@ from models.export.source import default_path, read_source
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from peers import Peer
+    from model_peers import Peer
     from report import Row
 
 PLAIN_BATCH = 32

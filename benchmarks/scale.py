@@ -4,8 +4,9 @@
     python benchmarks/scale.py --sizes 1000000 --json      # takes minutes to fill
 
 Vectors of 384 dimensions around random centres, one for every 200 chunks, are written straight into
-the store; queries are chunks that were moved a little. k is 50. Peers that are installed (usearch,
-faiss, hnswlib) get the same vectors; the others are named. Times are milliseconds, median / least.
+the store; queries are chunks that were moved a little. k is 50. Peers (see vector_peers.py) get the
+same vectors; those that are not installed are named. Recall is that of the first 10, against a
+product in float32. Times are milliseconds, median / least.
 """
 
 from __future__ import annotations
@@ -15,26 +16,24 @@ import json
 import tempfile
 import time
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from vector_peers import PEERS, fill, start
 
 from localrag.records import Allowed
 from localrag.store.database import Database
 from localrag.store.vector_search import VectorSearch
-from localrag.store.vectors import create_vectors, insert_vectors, search_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from types import ModuleType
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from vector_peers import Find
 
     Floats = NDArray[np.float32]
-    Find = Callable[[Floats], Sequence[int]]
 
 DIMENSIONS = 384
 PER_CENTRE = 200
@@ -68,17 +67,6 @@ def make(size: int) -> tuple[Floats, Floats]:
     return vectors, moved(random, vectors[random.integers(size, size=QUERIES)])
 
 
-def fill(path: Path, vectors: Floats) -> None:
-    """Write the vectors into a new file; ids count from 1."""
-    database = Database(path)
-    for first in range(0, len(vectors), BATCH):
-        part = vectors[first : first + BATCH]
-        with database.atomic() as connection:
-            create_vectors(connection, DIMENSIONS)
-            insert_vectors(connection, range(first + 1, first + 1 + len(part)), part)
-    database.close()
-
-
 def timed(find: Find, queries: Floats, exact: Sequence[Sequence[int]]) -> list[float]:
     """Return the median and the least milliseconds of a search, and the recall of the first 10."""
     find(queries[0])
@@ -100,42 +88,9 @@ def brute_force(vectors: Floats, query: Floats, ids: NDArray[np.int64] | None = 
     return [int(row) + 1 for row in best] if ids is None else ids[best].tolist()
 
 
-def peers(vectors: Floats) -> dict[str, Find | str]:
-    """Return how each peer searches, or why it does not."""
-    made: dict[str, Find | str] = {}
-    for name, start in (("usearch", usearch), ("faiss", faiss), ("hnswlib", hnswlib)):
-        try:
-            made[name] = start(import_module(name), vectors)
-        except ImportError:
-            made[name] = "not installed"
-    return made
-
-
-def usearch(_: ModuleType, vectors: Floats) -> Find:
-    """Return usearch's exact search."""
-    exact = import_module("usearch.index")
-    return lambda query: [
-        int(key) + 1 for key in exact.search(vectors, query, K, "cos", exact=True).keys
-    ]
-
-
-def faiss(module: ModuleType, vectors: Floats) -> Find:
-    """Return faiss's flat index, which is exact."""
-    index = module.IndexFlatIP(DIMENSIONS)
-    index.add(vectors)
-    return lambda query: [int(row) + 1 for row in index.search(query[None], K)[1][0]]
-
-
-def hnswlib(module: ModuleType, vectors: Floats) -> Find:
-    """Return hnswlib's graph, which is not exact, with common parameters."""
-    index = module.Index("ip", DIMENSIONS)
-    index.init_index(len(vectors), ef_construction=100, M=16)
-    index.add_items(vectors)
-    index.set_ef(200)
-    return lambda query: [int(row) + 1 for row in index.knn_query(query, K)[0][0]]
-
-
-def measure(path: Path, vectors: Floats, queries: Floats) -> dict[str, object]:
+def measure(
+    path: Path, vectors: Floats, queries: Floats, names: Sequence[str]
+) -> dict[str, object]:
     """Return the figures of one size."""
     exact = [brute_force(vectors, query) for query in queries]
     database = Database(path)
@@ -153,25 +108,24 @@ def measure(path: Path, vectors: Floats, queries: Floats) -> dict[str, object]:
         figures["plan"] = found.plan
         return [one.chunk_id for one in found.candidates]
 
-    ways: dict[str, Find | str] = {
-        "localrag": ours,
-        "vec0": lambda query: [
-            one.chunk_id for one in search_vectors(database.connection, query, K)
-        ],
-        "numpy": lambda query: brute_force(vectors, query),
-    }
-    for name, find in (ways | peers(vectors)).items():
-        figures[name] = find if isinstance(find, str) else timed(find, queries, exact)
+    figures["localrag"] = timed(ours, queries, exact)
     plan = figures["plan"]
     for share in SHARES:
         random = np.random.default_rng(1)
         ids = np.sort(random.choice(len(vectors), max(1, int(len(vectors) * share)), False)) + 1
         allowed = Allowed(1, len(ids), json.dumps(ids.tolist()))
         nearest = [brute_force(vectors, query, ids) for query in queries]
-        figures[f"filter {share:.1%}"] = timed(partial(ours, allowed=allowed), queries, nearest)
+        figures[f"localrag, {share:.1%} allowed"] = timed(
+            partial(ours, allowed=allowed), queries, nearest
+        )
     figures |= {"plan": plan, "MB": search.bytes / 1e6}
     search.close()
     database.close()
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            find = start(name, vectors, K, Path(folder))
+            figures[name] = find if isinstance(find, str) else timed(find, queries, exact)
+            del find
     return figures
 
 
@@ -187,14 +141,16 @@ def main() -> None:
     """Fill a base of each size in a temporary folder, measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--vectors", choices=("int8", "float32"), default="int8")
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS), metavar="NAME")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
     results = {}
     for size in options.sizes:
         vectors, queries = make(size)
         with tempfile.TemporaryDirectory() as folder:
-            fill(Path(folder) / "scale.db", vectors)
-            results[size] = measure(Path(folder) / "scale.db", vectors, queries)
+            fill(Path(folder) / "scale.db", vectors, options.vectors)
+            results[size] = measure(Path(folder) / "scale.db", vectors, queries, options.peers)
     if options.json:
         print(json.dumps(results, indent=2))
         return

@@ -212,7 +212,9 @@ def identity() -> str:
 
 def tables() -> str:
     """Return the SQL of all tables, with its comments: that of every migration, in their order."""
-    vectors = vectors_table(384).replace("IF NOT EXISTS ", "").replace("vec0(", "vec0(\n    ")
+    vectors = (
+        vectors_table(384, "int8").replace("IF NOT EXISTS ", "").replace("vec0(", "vec0(\n    ")
+    )
     first, *later = MIGRATIONS
     vectors = f"{first}\n-- Unit vectors, as long as the bi-encoder's.\n{vectors};"
     steps = (

@@ -11,7 +11,7 @@ from localrag.errors import SettingsError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CHUNK_TOKENS", "Chunking", "ContextLine", "Settings", "make_settings"]
+__all__ = ["CHUNK_TOKENS", "Chunking", "ContextLine", "Settings", "VectorForm", "make_settings"]
 
 Chunking = Literal["structural", "fixed", "sentence-window", "parent-child", "record"]
 """How documents are cut: see `localrag.chunking.splitters`."""
@@ -31,6 +31,9 @@ OVERLAPPING: Final = ("structural", "fixed")
 ContextLine = Literal["full", "words", "title", "none"]
 """What stands above a chunk's text: title and headings everywhere; the same, but not in the
 vectors; the title alone; nothing."""
+
+VectorForm = Literal["int8", "float32"]
+"""How a file keeps the embeddings: one byte per dimension, or four."""
 
 
 def _overlap(values: Mapping[str, object]) -> int:
@@ -65,6 +68,9 @@ class Settings(BaseModel):
     overlap_tokens: int = Field(default_factory=_overlap, ge=0)
     """Tokens at the end of a chunk that the next one repeats: 50, or half of a small chunk; none
     but for structural and fixed. Kept in the file."""
+    vectors: VectorForm = "int8"
+    """How embeddings are kept: a byte per dimension (int8), or four (float32), which makes a file
+    twice as large and finds the same passages; kept in the file."""
     window_sentences: int = Field(default=3, ge=0)
     """Sentences before and after a matched one that are returned with it (sentence-window)."""
     section_tokens: int = Field(default=1_000, ge=1)

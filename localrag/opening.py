@@ -26,8 +26,8 @@ __all__ = ["Opened", "keep_names", "open_file"]
 
 CHUNK_SIZES: Final = ("chunk_tokens", "overlap_tokens")
 """Settings that belong to the file: chunks of two sizes in one base would compete unfairly."""
-CHUNK_WAYS: Final = {"chunking": "structural", "context_line": "full"}
-"""How the file's documents are cut, and how they were before that could be chosen."""
+CHUNK_WAYS: Final = {"chunking": "structural", "context_line": "full", "vectors": "float32"}
+"""How the file's documents are cut and kept, and how they were before that could be chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def _make(
     dimensions = embedder.dimensions  # of a remote model: nobody waits for its answer
     require_room(embedder, settings.chunk_tokens)
     with database.atomic() as connection:
-        create_vectors(connection, dimensions)
+        create_vectors(connection, dimensions, settings.vectors)
         set_setting(connection, "fingerprint", fingerprint_of(embedder))
         set_setting(connection, "model", model_name(embedder))
         for name in (*CHUNK_WAYS, *CHUNK_SIZES):

@@ -85,6 +85,12 @@ MEGABYTE = 1_000_000
     help="Forget the --meta, --label and --path-pattern of earlier runs, which are kept otherwise.",
 )
 @chunking_options
+@click.option(
+    "--vectors",
+    # Written out, as pydantic would have to be imported for them; a test compares them.
+    type=click.Choice(["int8", "float32"]),
+    help="How embeddings are kept: one byte per dimension, or four; int8 unless given.",
+)
 @model_option
 @reranker_option
 @dry_run_option
@@ -119,8 +125,8 @@ def index(  # noqa: PLR0913 - click hands over each option by name
     renamed follows it. How a folder was indexed is remembered: localrag sync repeats it. Ctrl-C
     leaves a valid knowledge base: run the same command to go on.
 
-    How documents are cut is decided when --db is made: a later run needs no such option, and is
-    refused with another one.
+    How documents are cut and how embeddings are kept is decided when --db is made: a later run
+    needs no such option, and is refused with another one.
     """
     for path in paths:
         if not os.path.lexists(path):

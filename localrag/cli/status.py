@@ -54,6 +54,7 @@ def print_status(found: Status, skipped: list[Skipped]) -> None:
         "vectors": f"{found.vector_memory_open / 1e6:,.1f} MB in a process that stays open"
         if found.vector_memory_open
         else "searched on the disk",
+        "vectors kept": str(found.settings.get("vectors", "float32")),
         "chunking": f"{found.settings.get('chunking', 'structural')}, "
         f"context line {found.settings.get('context_line', 'full')}",
         "chunk size": f"{found.settings.get('chunk_tokens')} tokens, overlap "

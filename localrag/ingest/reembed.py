@@ -33,6 +33,7 @@ from localrag.store.reembedding import (
     stage_vectors,
 )
 from localrag.store.settings import delete_setting, get_setting, set_setting
+from localrag.store.vector_forms import stored_form
 
 if TYPE_CHECKING:
     import os
@@ -250,13 +251,12 @@ class _Run:
             reused=reused,
             embedded=self.embedded,
             tokens=self.tokens,
-            bytes=texts * self.embedder.dimensions * FLOAT_BYTES,
+            bytes=texts * self.embedder.dimensions * stored_form(connection)[0].component_bytes,
             swapped=swapped,
             seconds=time.perf_counter() - started,
         )
 
 
-FLOAT_BYTES: Final = 4
 STOPPED: Final = (
     "Stopped. What was embedded is kept, and searches use the former vectors; run the same command "
     "to go on."

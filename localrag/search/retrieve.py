@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from localrag.errors import RemoteError
-from localrag.records import FAILED, Candidate, RankedList
+from localrag.records import FAILED, RankedList
 from localrag.search.weights import lexical_weight
 from localrag.store.chunks import count_chunks
+from localrag.store.term_scores import add_scores
 from localrag.store.vectors import require_dimensions, search_vectors
 from localrag.store.words import document_frequencies, search_words
 from localrag.text.analysis import analyse_query
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     import apsw
 
     from localrag.inference.protocols import Embedder
-    from localrag.records import Allowed, Alternative, SearchState
+    from localrag.records import Allowed, Alternative, Candidate, SearchState
     from localrag.search.files import SourceFiles
     from localrag.search.filling import Filling, Search
     from localrag.store.vector_search import VectorSearch
     from localrag.text.analysis import QueryTerm
 
-__all__ = ["Lexical", "Vector", "prune_frequent"]
+__all__ = ["Lexical", "Vector", "prune_frequent", "split_frequent"]
 
 
 def with_lists(state: SearchState, lists: Sequence[RankedList]) -> SearchState:
@@ -99,21 +100,34 @@ class Lexical:
         terms = analyse_query(query)
         frequencies = document_frequencies(self.connection, [term.term for term in terms])
         kept = prune_frequent(terms, frequencies, count_chunks(self.connection))
-        found = self.matches(rare_first(kept, frequencies), beside, allowed)
+        searched, added = split_frequent(kept, frequencies)
+        found = self.matches(searched, beside, allowed, added, frequencies)
         if allowed is not None and len(found) < self.k:
             # A word of most chunks may be the only one of the query that the allowed ones have.
             known = known_terms(terms, frequencies)
-            found = self.matches(rare_first(known, frequencies), beside, allowed)
+            found = self.matches(known, beside, allowed, frequencies=frequencies)
         return RankedList("bm25", query, found, lexical_weight(query))
 
     def matches(
-        self, terms: Sequence[QueryTerm], phrases: Sequence[str], allowed: Allowed | None
+        self,
+        terms: Sequence[QueryTerm],
+        phrases: Sequence[str],
+        allowed: Allowed | None,
+        added: Sequence[QueryTerm] = (),
+        frequencies: Mapping[str, int] | None = None,
     ) -> tuple[Candidate, ...]:
-        """Return the best allowed chunks that hold any of the terms or phrases."""
-        expression = match_expression(terms, phrases)
+        """Return the best allowed chunks that hold any of the terms or phrases.
+
+        Scores are those by `added` as well, which find nothing by themselves.
+        """
+        known = frequencies or {}
+        expression = match_expression(rare_first(terms, known), phrases)
 
         def best(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
-            return search_words(self.connection, expression, k, allowed)
+            if not added:
+                return search_words(self.connection, expression, k, allowed)
+            found = search_words(self.connection, expression, k * RESCORED, allowed)
+            return add_scores(self.connection, found, expression, added, known)[:k]
 
         return filled(self.slots, self.files, best, self.k, allowed)
 
@@ -153,6 +167,31 @@ FREQUENT_MINIMUM = 50
 """In a small base even a term of most chunks is cheap, and may be all there is."""
 FREQUENT_SPREAD = 1.5
 """Among frequent terms only, those up to this multiple of the rarest one's frequency stay."""
+
+
+def split_frequent(
+    terms: list[QueryTerm], frequencies: Mapping[str, int]
+) -> tuple[list[QueryTerm], list[QueryTerm]]:
+    """Return the terms that find candidates, and those that only add to their scores.
+
+    The rarest come first, until `POSTINGS` rows would have to be scored: in a large base that is
+    all that there is time for, and a chunk without any rare term is seldom among the best.
+    """
+    left = POSTINGS
+    added: list[QueryTerm] = []
+    for number, term in enumerate(sorted(terms, key=lambda one: frequencies.get(one.term, 0))):
+        left -= frequencies.get(term.term, 0)
+        if left < 0 and number:
+            added.append(term)
+    return [term for term in terms if term not in added], added[:MOST_ADDED]
+
+
+POSTINGS = 60_000
+"""Rows that a query may score, each counted once per term: about 25 ms."""
+RESCORED = 4
+"""Candidates per wanted one whose scores are completed."""
+MOST_ADDED = 32
+"""The rarest of them, as many as a Japanese question has; of a pasted page that is enough."""
 
 
 @dataclass(frozen=True, slots=True)

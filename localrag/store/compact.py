@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from localrag.store.vector_forms import stored_form
+
 if TYPE_CHECKING:
     import apsw
 
@@ -44,14 +46,17 @@ def rebuild_vectors(connection: apsw.Connection) -> None:
     sql = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'chunk_vectors'").get
     if sql is None:
         return
+    form, _ = stored_form(connection)
     connection.execute(
-        "CREATE TABLE kept_vectors AS SELECT chunk_id, embedding FROM chunk_vectors; "
+        "CREATE TABLE kept_vectors(chunk_id INTEGER PRIMARY KEY, embedding BLOB); "
+        "INSERT INTO kept_vectors SELECT chunk_id, embedding FROM chunk_vectors; "
         "DROP TABLE chunk_vectors"
     )
     connection.execute(str(sql))
     connection.execute(
-        "INSERT INTO chunk_vectors(chunk_id, embedding) "
-        "SELECT chunk_id, embedding FROM kept_vectors ORDER BY chunk_id; "
+        "INSERT INTO chunk_vectors(chunk_id, embedding) "  # noqa: S608 - a constant
+        # In the order of the key: a sorter would lose what vec0 is told of the type.
+        f"SELECT chunk_id, {form.constructor}(embedding) FROM kept_vectors ORDER BY chunk_id; "
         "DROP TABLE kept_vectors"
     )
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from localrag.records import passage_text
-from localrag.store.schema import REEMBEDDED
+from localrag.store.schema import REEMBEDDED, vectors_table
 from localrag.store.settings import delete_setting, get_setting, set_setting
-from localrag.store.vectors import create_vectors, require_unit
+from localrag.store.vector_forms import stored_form
+from localrag.store.vectors import require_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,9 +118,10 @@ def stage_vectors(connection: apsw.Connection, vectors: Mapping[str, NDArray[np.
         ValueError: a vector is not finite or not of length one.
     """
     require_unit(np.stack(list(vectors.values())))
+    form, _ = stored_form(connection)
     connection.executemany(
         "INSERT OR REPLACE INTO reembedded(content_hash, embedding) VALUES(?, ?)",
-        [(content_hash, vector.tobytes()) for content_hash, vector in vectors.items()],
+        [(content_hash, form.pack(vector).tobytes()) for content_hash, vector in vectors.items()],
     )
 
 
@@ -134,10 +136,12 @@ def exchange(connection: apsw.Connection, dimensions: int) -> bool:
     ).get
     if lacking:
         return False
+    form, _ = stored_form(connection)
     connection.execute("DROP TABLE chunk_vectors")
-    create_vectors(connection, dimensions)
+    connection.execute(vectors_table(dimensions, form.column))
     connection.execute(
-        "INSERT INTO chunk_vectors(chunk_id, embedding) SELECT c.id, r.embedding "
+        "INSERT INTO chunk_vectors(chunk_id, embedding) "  # noqa: S608 - a constant
+        f"SELECT c.id, {form.constructor}(r.embedding) "
         "FROM chunks AS c JOIN reembedded AS r ON r.content_hash = c.content_hash"
     )
     discard(connection)

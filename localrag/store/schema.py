@@ -194,7 +194,7 @@ CREATE INDEX documents_glossary_version ON documents(glossary_version);
 REEMBEDDED = """
 CREATE TABLE IF NOT EXISTS reembedded(
     content_hash TEXT PRIMARY KEY,       -- as in chunks
-    embedding BLOB NOT NULL              -- float32, as in chunk_vectors
+    embedding BLOB NOT NULL              -- as in chunk_vectors
 ) STRICT
 """
 """Made by `localrag reembed` and dropped when it is done: no version of the format needs it.
@@ -203,9 +203,9 @@ Rows are too large for WITHOUT ROWID to pay.
 """
 
 
-def vectors_table(dimensions: int) -> str:
-    """Return the SQL that creates the table of unit vectors of `dimensions` float32 each."""
+def vectors_table(dimensions: int, column: str) -> str:
+    """Return the SQL that creates the table of vectors; `column` is vec0's name of their type."""
     return (
         "CREATE VIRTUAL TABLE IF NOT EXISTS chunk_vectors USING vec0("
-        f"chunk_id INTEGER PRIMARY KEY, embedding float[{dimensions:d}] distance_metric=cosine)"
+        f"chunk_id INTEGER PRIMARY KEY, embedding {column}[{dimensions:d}] distance_metric=cosine)"
     )

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     import apsw
     from numpy.typing import NDArray
 
+    from localrag.store.vector_forms import Form
+
 __all__ = ["Layout", "Stamp", "agrees", "distances", "read_block", "read_layout", "read_stamp"]
 
 BLOCKS: Final = "chunk_vectors_vector_chunks00"
-FLOAT_BYTES: Final = 4
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -85,19 +86,23 @@ def read_layout(connection: apsw.Connection) -> Layout | None:
     return Layout(tuple(int(block) for block, *_ in rows), size, ids)
 
 
-def read_block(connection: apsw.Connection, block: int, size: int) -> NDArray[np.float32]:
-    """Return all slots of a block, shape (size, dimensions); free ones hold anything."""
+def read_block(
+    connection: apsw.Connection, block: int, size: int, form: Form
+) -> NDArray[np.float32]:
+    """Return all slots of a block, shape (size, dimensions); free ones hold anything.
+
+    Rows kept as bytes are not of length one.
+    """
     with connection.blob_open("main", BLOCKS, "vectors", block, False) as blob:
         content = bytearray(blob.length())
         blob.read_into(content)
-    return np.frombuffer(content, np.float32).reshape(size, -1)
+    return form.unpack(content).reshape(size, -1)
 
 
 def read_slots(
-    connection: apsw.Connection, layout: Layout, slots: NDArray[np.intp], dimensions: int
+    connection: apsw.Connection, layout: Layout, slots: NDArray[np.intp], row_bytes: int
 ) -> Iterator[bytes]:
-    """Yield the vectors of ascending slots, each as float32 in bytes."""
-    row_bytes = dimensions * FLOAT_BYTES
+    """Yield the vectors of ascending slots as they are kept."""
     blob: apsw.Blob | None = None
     opened = -1
     try:
@@ -120,25 +125,27 @@ def distances(
     layout: Layout,
     slots: NDArray[np.intp],
     vector: NDArray[np.float32],
+    form: Form,
 ) -> list[float]:
     """Return the cosine distances of ascending slots, by vec0's own arithmetic."""
-    query = vector.tobytes()
-    rows = read_slots(connection, layout, slots, len(vector))
+    query = form.pack(vector).tobytes()
+    rows = read_slots(connection, layout, slots, len(query))
     return [
         float(distance)
         for (distance,) in connection.executemany(
-            "SELECT vec_distance_cosine(?, ?)", ((row, query) for row in rows)
+            f"SELECT vec_distance_cosine({form.constructor}(?), {form.constructor}(?))",
+            ((row, query) for row in rows),
         )
     ]
 
 
-def agrees(connection: apsw.Connection, layout: Layout, rows: int, dimensions: int) -> bool:
+def agrees(connection: apsw.Connection, layout: Layout, rows: int, row_bytes: int) -> bool:
     """Tell whether the public table says the same of a few rows as the blocks do."""
     taken = np.flatnonzero(layout.ids >= 0)
     if len(taken) != rows:
         return False
     probes = taken[[0, len(taken) // 2, -1]]
-    stored: Sequence[bytes] = list(read_slots(connection, layout, np.unique(probes), dimensions))
+    stored: Sequence[bytes] = list(read_slots(connection, layout, np.unique(probes), row_bytes))
     return all(
         connection.execute(
             "SELECT embedding FROM chunk_vectors WHERE chunk_id = ?", (int(layout.ids[slot]),)

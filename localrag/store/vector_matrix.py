@@ -10,6 +10,7 @@ import numpy as np
 
 from localrag.store.vector_blocks import agrees, read_block, read_layout
 from localrag.store.vector_codes import Codes, Query, encode, hamming, similarities, thresholds
+from localrag.store.vector_forms import stored_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from localrag.store.vector_blocks import Layout, Stamp
+    from localrag.store.vector_forms import Form
 
 __all__ = ["Matrix", "build"]
 
@@ -37,12 +39,13 @@ class Matrix:
     """The coded rows of one state of the file. Not safe for threads: its owner holds a lock."""
 
     def __init__(
-        self, stamp: Stamp, layout: Layout, codes: Codes, centre: NDArray[np.float32]
+        self, stamp: Stamp, layout: Layout, codes: Codes, centre: NDArray[np.float32], form: Form
     ) -> None:
         self.stamp = stamp
         self.layout = layout
         self.codes = codes
         self.centre = centre
+        self.form = form
         self._by_id: NDArray[np.intp] | None = None
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, "localrag-scan")
 
@@ -149,43 +152,43 @@ class Matrix:
         changed = np.flatnonzero((layout.ids != known) & (layout.ids >= 0))
         for place in np.unique(changed // layout.size).tolist():
             own = changed[changed // layout.size == place]
-            block = read_block(connection, layout.blocks[place], layout.size)
+            block = read_block(connection, layout.blocks[place], layout.size, self.form)
             self.codes.put(own, encode(block[own - place * layout.size], self.centre))
         self.stamp, self.layout, self._by_id = stamp, layout, None
         return True
 
 
-def build(
-    connection: apsw.Connection, stamp: Stamp, dimensions: int, stopped: Callable[[], bool]
-) -> Matrix | None:
+def build(connection: apsw.Connection, stamp: Stamp, stopped: Callable[[], bool]) -> Matrix | None:
     """Return the matrix of the snapshot that `connection` reads.
 
     None if vec0's tables are not laid out as they are known, or when `stopped` says so.
     """
     layout = read_layout(connection)
-    if layout is None or not agrees(connection, layout, stamp.rows, dimensions):
+    form, dimensions = stored_form(connection)
+    row_bytes = dimensions * form.component_bytes
+    if layout is None or not agrees(connection, layout, stamp.rows, row_bytes):
         return None
-    centre = _centre(connection, layout)
+    centre = _centre(connection, layout, form)
     codes = Codes.empty(len(layout.ids), dimensions)
     for place, block in enumerate(layout.blocks):
         if stopped():
             return None
         first = place * layout.size
         taken = np.flatnonzero(layout.ids[first : first + layout.size] >= 0)
-        vectors = read_block(connection, block, layout.size)[taken]
+        vectors = read_block(connection, block, layout.size, form)[taken]
         codes.put(first + taken, encode(vectors, centre))
-    return Matrix(stamp, layout, codes, centre)
+    return Matrix(stamp, layout, codes, centre, form)
 
 
-def _centre(connection: apsw.Connection, layout: Layout) -> NDArray[np.float32]:
-    """Return the mean of some blocks."""
+def _centre(connection: apsw.Connection, layout: Layout, form: Form) -> NDArray[np.float32]:
+    """Return the mean of the unit vectors of some blocks."""
     step = -(-len(layout.blocks) // CENTRE_BLOCKS)
     means = []
     for place in range(0, len(layout.blocks), step):
         own = layout.ids[place * layout.size : (place + 1) * layout.size] >= 0
         if own.any():
-            block = read_block(connection, layout.blocks[place], layout.size)
-            means.append(block[own].mean(axis=0))
+            block = read_block(connection, layout.blocks[place], layout.size, form)[own]
+            means.append((block / np.linalg.norm(block, axis=1, keepdims=True)).mean(axis=0))
     return np.asarray(np.mean(means, axis=0), np.float32)
 
 

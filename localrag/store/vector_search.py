@@ -124,10 +124,14 @@ class VectorSearch:
             if not self._ready(connection, stamp, len(vector)):
                 return "vec0: no matrix yet", None
             assert self._matrix is not None  # noqa: S101 - what being ready means
-            layout = self._matrix.layout
-            slots, proven = self._matrix.nearest(vector, k, ids)
+            layout, form = self._matrix.layout, self._matrix.form
+            # Compared with what vec0 compares with, or it would find others.
+            kept = form.pack(vector).astype(np.float32)
+            slots, proven = self._matrix.nearest(kept, k, ids)
         pairs = zip(
-            distances(connection, layout, slots, vector), layout.ids[slots].tolist(), strict=True
+            distances(connection, layout, slots, vector, form),
+            layout.ids[slots].tolist(),
+            strict=True,
         )
         best = sorted(pairs)[:k]
         how = "exact" if proven else "chosen by bits"
@@ -171,7 +175,7 @@ class VectorSearch:
             with closing(connecting) as own, own:
                 stamp = read_stamp(own)
                 if vector_dimensions(own) == dimensions:
-                    matrix = build(own, stamp, dimensions, self._stopped.is_set)
+                    matrix = build(own, stamp, self._stopped.is_set)
         except (apsw.Error, KnowledgeBaseError, MemoryError):
             matrix = None  # vec0 goes on answering, and says itself what is wrong with the file
         with self._lock:

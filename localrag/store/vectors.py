@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from localrag.errors import RemoteError
 from localrag.records import Candidate
 from localrag.store.schema import vectors_table
+from localrag.store.vector_forms import FORMS, stored_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import apsw
     from numpy.typing import NDArray
 
+    from localrag.config import VectorForm
     from localrag.records import Allowed
 
 __all__ = [
@@ -37,16 +38,16 @@ MAX_K: Final = 4_096
 """vec0 refuses a larger k: then its rows are compared one by one."""
 
 
-def create_vectors(connection: apsw.Connection, dimensions: int) -> None:
+def create_vectors(
+    connection: apsw.Connection, dimensions: int, form: VectorForm = "float32"
+) -> None:
     """Create the table, unless it is there."""
-    connection.execute(vectors_table(dimensions))
+    connection.execute(vectors_table(dimensions, FORMS[form].column))
 
 
 def vector_dimensions(connection: apsw.Connection) -> int:
     """Return the length of the file's vectors."""
-    sql = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'chunk_vectors'").get
-    found = re.search(r"float\[(\d+)\]", str(sql))
-    return int(found[1]) if found else 0
+    return stored_form(connection)[1]
 
 
 def require_dimensions(connection: apsw.Connection, dimensions: int) -> None:
@@ -77,9 +78,10 @@ def insert_vectors(
     """
     if len(ids):
         require_unit(vectors)
+    form, _ = stored_form(connection)
     connection.executemany(
-        "INSERT INTO chunk_vectors(chunk_id, embedding) VALUES(?, ?)",
-        [(id_, vector.tobytes()) for id_, vector in zip(ids, vectors, strict=True)],
+        f"INSERT INTO chunk_vectors(chunk_id, embedding) VALUES(?, {form.constructor}(?))",
+        [(id_, packed.tobytes()) for id_, packed in zip(ids, form.pack(vectors), strict=True)],
     )
 
 
@@ -109,14 +111,15 @@ def vectors_by_hash(
 
 
 def vectors_of(connection: apsw.Connection, ids: Iterable[int]) -> dict[int, NDArray[np.float32]]:
-    """Return the stored vectors of chunks; one that is gone is left out."""
+    """Return the stored vectors of chunks, of length one; one that is gone is left out."""
+    form, _ = stored_form(connection)
     found = {}
     for id_ in ids:
         vector = connection.execute(
             "SELECT embedding FROM chunk_vectors WHERE chunk_id = ?", (id_,)
         ).get
         if vector is not None:
-            found[id_] = np.frombuffer(bytes(vector), dtype=np.float32)
+            found[id_] = form.unit(bytes(vector))
     return found
 
 
@@ -128,28 +131,31 @@ def search_vectors(
 ) -> tuple[Candidate, ...]:
     """Return the `k` nearest allowed chunks to a unit vector, exactly; the score is the cosine.
 
-    Of chunks at the same distance the lower id is first.
+    Where vectors are kept as bytes, so is the query's: vec0 compares vectors of one type only. Of
+    chunks at the same distance the lower id is first.
     """
+    form, _ = stored_form(connection)
+    packed = form.pack(vector).tobytes()
     if k < MAX_K:
-        found = _nearest(connection, vector, k + 1, allowed, NEAREST)
+        found = _nearest(connection, packed, k + 1, allowed, NEAREST.format(form.constructor))
         # Of several at the same distance vec0 keeps any: what is cut off must be farther.
         if len(found) <= k or found[k - 1][0] < found[k][0]:
             return ranked(found[:k])
-    return ranked(_nearest(connection, vector, k, allowed, EVERY))
+    return ranked(_nearest(connection, packed, k, allowed, EVERY.format(form.constructor)))
 
 
 NEAREST: Final = (
-    "SELECT distance, chunk_id FROM chunk_vectors WHERE embedding MATCH :vector AND k = :k"
+    "SELECT distance, chunk_id FROM chunk_vectors WHERE embedding MATCH {}(:vector) AND k = :k"
 )
 EVERY: Final = (
-    "SELECT vec_distance_cosine(embedding, :vector) AS distance, chunk_id "
+    "SELECT vec_distance_cosine(embedding, {}(:vector)) AS distance, chunk_id "
     "FROM chunk_vectors WHERE TRUE"
 )
 
 
 def _nearest(
     connection: apsw.Connection,
-    vector: NDArray[np.float32],
+    packed: bytes,
     k: int,
     allowed: Allowed | None,
     select: str,
@@ -162,11 +168,7 @@ def _nearest(
     rows = connection.execute(
         f"WITH nearest AS MATERIALIZED ({select} {within}) "  # noqa: S608 - constants
         "SELECT distance, chunk_id FROM nearest ORDER BY distance, chunk_id LIMIT :k",
-        {
-            "vector": vector.astype(np.float32).tobytes(),
-            "k": k,
-            "ids": allowed.ids if allowed else None,
-        },
+        {"vector": packed, "k": k, "ids": allowed.ids if allowed else None},
     )
     return [(float(str(distance)), int(str(id_))) for distance, id_ in rows]
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from support import write_files
 
 from localrag.cli.main import cli
-from localrag.config import Chunking, ContextLine
+from localrag.config import Chunking, ContextLine, VectorForm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,6 +153,7 @@ def test_the_options_offer_what_the_settings_allow() -> None:
     }
     assert offered["chunking"] == get_args(Chunking)
     assert offered["context_line"] == get_args(ContextLine)
+    assert offered["vectors"] == get_args(VectorForm)
 
 
 def test_another_way_of_cutting_is_refused_with_the_way_out() -> None:

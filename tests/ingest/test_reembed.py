@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from localrag.inference.protocols import FloatArray
     from localrag.records import Progress
 
-SETTINGS = make_settings(chunk_tokens=32, overlap_tokens=4)
+SETTINGS = make_settings(chunk_tokens=32, overlap_tokens=4, vectors="float32")
 NEW = 32
 QUERY = "what is said of number 3?"
 
@@ -117,6 +117,25 @@ def test_the_file_becomes_one_of_the_new_model(path: Path, folder: Path, tmp_pat
     with pytest.raises(FingerprintError, match=r"made with fake-embedder; .* localrag reembed"):
         open_base(path)
     open_new(path, read_only=True).close()
+
+
+def test_vectors_kept_as_bytes_are_exchanged_for_bytes(folder: Path, tmp_path: Path) -> None:
+    settings = SETTINGS.model_copy(update={"vectors": "int8"})
+    with open_base(tmp_path / "bytes.db", settings) as kb:
+        kb.sync(folder)
+    with KnowledgeBase(
+        tmp_path / "fresh.db",
+        settings=settings,
+        embedder=FakeEmbedder(NEW),
+        reranker=FakeReranker(),
+    ) as expected:
+        expected.sync(folder)
+        with open_base(tmp_path / "bytes.db") as kb:
+            report = kb.reembed(FakeEmbedder(NEW))
+            assert report.bytes == report.texts * NEW
+            assert contents(kb) == contents(expected)
+            assert kb.verify() == []
+            assert len(kb.search(QUERY, mode="vector", rerank=False)) > 0
 
 
 def test_searches_use_the_former_vectors_until_the_exchange(path: Path) -> None:

@@ -13,6 +13,7 @@ from support import DIMENSIONS, ScriptedReranker, add_document, chunks_of, unit
 from localrag.errors import RemoteError
 from localrag.records import Candidate, SearchState
 from localrag.search import rerank as rerank_module
+from localrag.search import retrieve
 from localrag.search.rerank import FUSED_WEIGHT, Rerank, evidence
 from localrag.search.retrieve import (
     FREQUENT_MINIMUM,
@@ -20,6 +21,7 @@ from localrag.search.retrieve import (
     Lexical,
     Vector,
     prune_frequent,
+    split_frequent,
 )
 from localrag.search.run import run_stages
 from localrag.search.transform import PassThrough
@@ -164,6 +166,41 @@ def test_a_prefix_is_kept_although_the_index_lacks_it_as_a_word() -> None:
 
 def test_the_limits_of_pruning() -> None:
     assert (FREQUENT_MINIMUM, FREQUENT_SHARE) == (50, 0.3)
+
+
+def test_frequent_terms_only_add_to_scores_once_many_rows_would_be_scored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terms = [QueryTerm("common"), QueryTerm("rare"), QueryTerm("middle"), QueryTerm("x", True)]
+    frequencies = {"common": 60, "rare": 10, "middle": 40}
+    monkeypatch.setattr(retrieve, "POSTINGS", 110)
+    assert split_frequent(terms, frequencies) == (terms, [])
+    monkeypatch.setattr(retrieve, "POSTINGS", 109)
+    assert split_frequent(terms, frequencies) == (terms[1:], terms[:1])
+    monkeypatch.setattr(retrieve, "POSTINGS", 49)
+    assert split_frequent(terms, frequencies) == ([terms[1], terms[3]], [terms[2], terms[0]])
+    monkeypatch.setattr(retrieve, "MOST_ADDED", 1)
+    assert split_frequent(terms, frequencies) == ([terms[1], terms[3]], [terms[2]])
+    assert split_frequent(terms[:1], {"common": 200}) == (terms[:1], [])  # the only one finds
+
+
+@pytest.mark.parametrize("postings", [50_000, 12, 1])
+def test_the_best_are_the_same_when_frequent_terms_only_add(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postings: int
+) -> None:
+    monkeypatch.setattr(retrieve, "POSTINGS", postings)
+    database = Database(tmp_path / "base.db")
+    texts = [f"common filler{n}" for n in range(15)] + [f"other filler{n}" for n in range(45)]
+    texts += ["rare word", "rare amber", "rare common amber", "amber one", "amber two"]
+    add_document(database, "/a", chunks_of(texts))
+    state = Lexical(database.connection, 3)(asked("common amber rare"))
+    assert ids(state.survivors) == [63, 62, 61]
+    monkeypatch.setattr(retrieve, "POSTINGS", 50_000)
+    exhaustive = Lexical(database.connection, 3)(asked("common amber rare")).survivors
+    assert [one.score for one in state.survivors] == pytest.approx(
+        [one.score for one in exhaustive]
+    )
+    database.close()
 
 
 # 2b

@@ -22,7 +22,8 @@ from localrag.text.analysis import analyse
 if TYPE_CHECKING:
     from localrag.knowledge_base import KnowledgeBase
 
-SIZES = make_settings(chunk_tokens=32, overlap_tokens=8)
+# Kept as bytes, a vector is so short that all of it may lie on the border of two pages.
+SIZES = make_settings(chunk_tokens=32, overlap_tokens=8, vectors="float32")
 
 
 def raw(path: Path) -> bytes:

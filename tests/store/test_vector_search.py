@@ -18,6 +18,7 @@ from localrag.store.compact import rebuild_vectors
 from localrag.store.database import Database
 from localrag.store.vector_blocks import read_layout, read_stamp
 from localrag.store.vector_codes import Codes, bytes_per_row, encode
+from localrag.store.vector_forms import FORMS, stored_form
 from localrag.store.vector_matrix import build
 from localrag.store.vector_search import VectorSearch
 from localrag.store.vectors import (
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from localrag.config import VectorForm
     from localrag.inference.protocols import FloatArray
     from localrag.records import Candidate
 
@@ -59,15 +61,15 @@ def nearly_equal(seed: int, rows: int) -> FloatArray:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
-def put(database: Database, first: int, vectors: FloatArray) -> None:
+def put(database: Database, first: int, vectors: FloatArray, form: VectorForm = "float32") -> None:
     with database.atomic() as connection:
-        create_vectors(connection, vectors.shape[1])
+        create_vectors(connection, vectors.shape[1], form)
         insert_vectors(connection, range(first, first + len(vectors)), vectors)
 
 
-def opened(path: Path, vectors: FloatArray) -> Database:
+def opened(path: Path, vectors: FloatArray, form: VectorForm = "float32") -> Database:
     database = Database(path / "base.db")
-    put(database, 1, vectors)
+    put(database, 1, vectors, form)
     return database
 
 
@@ -99,11 +101,13 @@ def same_as_vec0(
 ) -> None:
     """Check ids, order and scores against every allowed row, compared by vec0's arithmetic."""
     connection = search.database.connection
+    form, _ = stored_form(connection)
     rows: list[tuple[float, int]] = [
         (float(str(distance)), int(str(id_)))
         for distance, id_ in connection.execute(
-            "SELECT vec_distance_cosine(embedding, ?), chunk_id FROM chunk_vectors",
-            (vector.tobytes(),),
+            f"SELECT vec_distance_cosine(embedding, {form.constructor}(?)), chunk_id "  # noqa: S608
+            "FROM chunk_vectors",
+            (form.pack(vector).tobytes(),),
         )
     ]
     ids = None if allowed is None else set(json.loads(allowed.ids))
@@ -115,12 +119,17 @@ def same_as_vec0(
     assert [one.rank for one in found] == list(range(1, len(brute) + 1))
 
 
-@pytest.fixture(scope="module", params=["clustered", "nearly equal"])
+@pytest.fixture(
+    scope="module",
+    params=[(make, form) for make in ("clustered", "nearly equal") for form in FORMS],
+    ids=str,
+)
 def search(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[VectorSearch]:
-    make = clustered if request.param == "clustered" else nearly_equal
-    database = opened(tmp_path_factory.mktemp("vectors"), make(1, ROWS))
+    name, form = request.param
+    make = clustered if name == "clustered" else nearly_equal
+    database = opened(tmp_path_factory.mktemp("vectors"), make(1, ROWS), form)
     found = warm(database)
     yield found
     found.close()
@@ -291,15 +300,16 @@ def test_many_changes_make_it_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     database.close()
 
 
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dimensions", [DIMENSIONS, 64])
-def test_exchanged_vectors(tmp_path: Path, dimensions: int) -> None:
-    database = opened(tmp_path, clustered(1, 500))
+def test_exchanged_vectors(tmp_path: Path, dimensions: int, form: VectorForm) -> None:
+    database = opened(tmp_path, clustered(1, 500), "int8")
     search = warm(database)
     other = clustered(7, 500)[:, :dimensions]
     other = np.asarray(other / np.linalg.norm(other, axis=1, keepdims=True), np.float32)
     with database.atomic() as connection:
         connection.execute("DROP TABLE chunk_vectors")
-        create_vectors(connection, dimensions)
+        create_vectors(connection, dimensions, form)
         insert_vectors(connection, range(1, 501), other)
     same_as_vec0(search, other[3], 10)
     search.wait()
@@ -376,7 +386,7 @@ def test_tables_that_are_not_known_are_left_to_vec0(
     connection.execute("UPDATE chunk_vectors_chunks SET rowids = x'00'")
     assert read_layout(connection) is None
     connection.execute("UPDATE chunk_vectors_chunks SET size = 7")
-    assert build(connection, read_stamp(connection), DIMENSIONS, lambda: False) is None
+    assert build(connection, read_stamp(connection), lambda: False) is None
     connection.execute("DELETE FROM chunk_vectors_chunks")
     assert read_layout(connection) is None
     database.close()
@@ -386,12 +396,12 @@ def test_blocks_that_disagree_with_the_public_table_are_not_believed(tmp_path: P
     database = opened(tmp_path, clustered(1, 300))
     connection = database.connection
     stamp = read_stamp(connection)
-    assert build(connection, stamp, DIMENSIONS, lambda: False) is not None
-    assert build(connection, stamp, DIMENSIONS, lambda: True) is None
+    assert build(connection, stamp, lambda: False) is not None
+    assert build(connection, stamp, lambda: True) is None
     connection.execute("UPDATE chunk_vectors_rowids SET chunk_offset = 1 WHERE rowid = 151")
-    assert build(connection, stamp, DIMENSIONS, lambda: False) is None
+    assert build(connection, stamp, lambda: False) is None
     connection.execute("DELETE FROM chunk_vectors_rowids WHERE rowid = 9")
-    assert build(connection, read_stamp(connection), DIMENSIONS, lambda: False) is None
+    assert build(connection, read_stamp(connection), lambda: False) is None
     database.close()
 
 

@@ -3,10 +3,10 @@
     python benchmarks/inference.py --checkpoint cross-encoder.safetensors --data ../shared/data
 
 The plain way is the weights in float32 in ONNX Runtime with its default options, batches of 32 in
-the order of the texts, each padded to its longest. The libraries of benchmarks/model_peers.py, where
-they are installed, run in float32 as their users run them. All ways run in turn, several times, on the
-same texts, and the least time of each counts; other programs on the machine disturb the ratio
-little. `ratio` is localrag's figure by that way's. Needs the dependency group "models".
+the order of the texts, each padded to its longest. The libraries of benchmarks/model_peers.py,
+where they are installed, run in float32 as their users run them. All ways run in turn, several
+times, on the same texts, and the least time of each counts; other programs on the machine disturb
+the ratio little. `ratio` is localrag's figure by that way's. Needs the dependency group "models".
 """
 
 from __future__ import annotations

@@ -55,8 +55,11 @@ class Sentences:
             kept.append(candidate)
             if is_new:
                 windows += 1
+                closed: set[bool] = set()  # what is farther would stand without what has no room
                 for found, start, end in self._around(connection, chunk):
-                    taken.add(found, start, end)
+                    side = found.ordinal > chunk.ordinal
+                    if side not in closed and not taken.add(found, start, end):
+                        closed.add(side)
         return kept, taken.parts
 
     def _around(

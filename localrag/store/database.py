@@ -172,6 +172,8 @@ def connect(path: Path, *, read_only: bool) -> apsw.Connection:
         connection.enable_load_extension(True)
         connection.load_extension(sqlite_vec.loadable_path())
         connection.enable_load_extension(False)
+        # What is no database is refused here, and not by whatever needs its schema next.
+        connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018 - as below
         add_functions(connection)
         if not read_only:
             connection.pragma("synchronous", "normal")

@@ -160,6 +160,11 @@ def test_one_budget_holds_for_all_tokens(database: Database) -> None:
     assert numbers(expand(database, 3, tokens=1)[0]) == [8, 9, 10, 11]
 
 
+def test_what_has_no_room_is_not_skipped_over(database: Database) -> None:
+    (passage,) = expand(database, 1, count=5, tokens=50)
+    assert numbers(passage) == [0, 1, 2, 3]
+
+
 @settings(max_examples=60)
 @given(
     ids=st.lists(st.integers(1, 6), min_size=1, max_size=6, unique=True),

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FUSED_WEIGHT", "Rerank", "evidence"]
 
-FUSED_WEIGHT: Final = 200.0
+FUSED_WEIGHT: Final = 150.0
 """Of the fused score beside the cross-encoder's log-odds, chosen by models/training/evidence.py.
-The best of both lists gets 6.6 from it, the last of both next to nothing."""
+The best of both lists gets 4.9 from it, the last of both next to nothing."""
 
 SUREST: Final = 1e-6
 """Least distance of a probability from 0 and 1: a model that is sure has no infinite odds."""

@@ -23,6 +23,8 @@ __all__ = ["SHORTEST", "distance", "neighbour_stems", "plain_words"]
 
 SHORTEST: Final = 4
 """Letters: a shorter word has more neighbours than meanings."""
+LONGEST: Final = 32
+"""Letters: what is longer is no word, and has neighbours without end."""
 
 _ALPHABETS: Final = (
     "abcdefghijklmnopqrstuvwxyz",
@@ -36,8 +38,8 @@ _WORD = re.compile(rf"(?<![\w.@/\\:+&=~#'])[^\W\d_]+(?![\w{MARKS}@/\\+&=~#]|[.:]
 def plain_words(query: str) -> list[str]:
     """Return the distinct words of a normalised query that could be misspelled, as written.
 
-    Names, numbers, abbreviations in capitals, short words, and what is in a script that has no
-    alphabet, are left out.
+    Names, numbers, abbreviations in capitals, words that are too short or too long, and what is in
+    a script that has no alphabet, are left out.
     """
     return [word for word in dict.fromkeys(_WORD.findall(query)) if _is_plain(word)]
 
@@ -45,7 +47,7 @@ def plain_words(query: str) -> list[str]:
 def _is_plain(word: str) -> bool:
     folded = fold_word(word)
     return (
-        len(folded) >= SHORTEST
+        SHORTEST <= len(folded) <= LONGEST
         and (word.islower() or word.istitle())
         and any(set(folded) <= set(alphabet) for alphabet in _ALPHABETS)
     )

@@ -28,6 +28,10 @@ def test_words_that_may_be_misspelled(query: str, expected: list[str]) -> None:
     assert plain_words(query) == expected
 
 
+def test_an_endless_word_is_none() -> None:
+    assert plain_words(f"{'a' * 10_000} {'b' * 32} {'c' * 33}") == ["b" * 32]
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [

@@ -30,8 +30,11 @@ def commands(root: Path) -> Iterator[list[str]]:
                 yield words[1:]
 
 
-def test_every_command_parses(root: Path) -> None:
+def test_every_command_parses(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = list(commands(root))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "keys.md").write_text(DOCUMENT, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)  # where the file lies that the commands name
     assert {words[0] for words in found} == set(cli.commands)
     for name, *arguments in found:
         cli.commands[name].make_context(name, list(arguments))

@@ -13,7 +13,7 @@ from localrag.store.term_scores import add_scores
 from localrag.store.vectors import require_dimensions, search_vectors
 from localrag.store.words import document_frequencies, search_words
 from localrag.text.analysis import analyse_query
-from localrag.text.match import match_expression
+from localrag.text.match import MOST_TERMS, match_expression
 from localrag.text.phrases import instead_expression
 
 if TYPE_CHECKING:
@@ -121,13 +121,15 @@ class Lexical:
         Scores are those by `added` as well, which find nothing by themselves.
         """
         known = frequencies or {}
-        expression = match_expression(rare_first(terms, known), phrases)
+        searched = rare_first(terms, known)[:MOST_TERMS]
+        expression = match_expression(searched, phrases)
+        parts = [*(match_expression([term]) for term in searched), *phrases] if added else []
 
         def best(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
             if not added:
                 return search_words(self.connection, expression, k, allowed)
             found = search_words(self.connection, expression, k * RESCORED, allowed)
-            return add_scores(self.connection, found, expression, added, known)[:k]
+            return add_scores(self.connection, found, parts, added, known)[:k]
 
         return filled(self.slots, self.files, best, self.k, allowed)
 

@@ -2,7 +2,8 @@
 
 FTS5 scores every row that any term matches, half a microsecond for each occurrence. Asked which of
 the rows that rare terms match have a frequent one too, without a score, it skips through the long
-lists; only for the chunks that were found the occurrences are then counted, here.
+lists; only for the chunks that were found the occurrences are then counted, here. The fewer rows
+the rare terms match the fewer are looked up: the rarest that match all of what was found do.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from localrag.text.match import match_expression
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import apsw
 
@@ -34,7 +35,7 @@ LEAST_WEIGHT: Final = 1e-6
 def add_scores(
     connection: apsw.Connection,
     found: Sequence[Candidate],
-    searched: str,
+    searched: Sequence[str],
     added: Sequence[QueryTerm],
     frequencies: Mapping[str, int],
 ) -> tuple[Candidate, ...]:
@@ -43,18 +44,23 @@ def add_scores(
     Args:
         connection: to the file, in the snapshot that the chunks were found in.
         found: chunks and their scores by the terms of `searched`.
-        searched: FTS5 expression that matches all of them.
+        searched: FTS5 expressions; each of the chunks is matched by one of them at least. Those
+            that match the fewest rows stand first.
         added: distinct words, no prefixes.
         frequencies: in how many chunks each of them occurs.
     """
+    if not found:
+        return ()
+    ids = [one.chunk_id for one in found]
+    holders = _covering(connection, ids, searched)
     # The added terms stand first: these are the phrases that are counted.
     rows = connection.execute(
         "SELECT rowid, occurrences(chunk_words, :added) FROM chunk_words "
         "WHERE chunk_words MATCH :expression AND +rowid IN (SELECT value FROM json_each(:ids))",
         {
             "added": len(added),
-            "expression": f"({match_expression(added)}) AND ({searched})",
-            "ids": json.dumps([one.chunk_id for one in found]),
+            "expression": f"({match_expression(added)}) AND ({holders})",
+            "ids": json.dumps(ids),
         },
     )
     more: dict[int, float] = {}
@@ -68,6 +74,26 @@ def add_scores(
     scored = [replace(one, score=one.score + more.get(one.chunk_id, 0.0)) for one in found]
     scored.sort(key=lambda one: (-one.score, one.chunk_id))
     return tuple(replace(one, rank=rank) for rank, one in enumerate(scored, start=1))
+
+
+def _covering(connection: apsw.Connection, ids: Iterable[int], searched: Sequence[str]) -> str:
+    """Return the expression of as many of `searched`, from the first on, as match all the chunks.
+
+    In a large base the first seventh of the rows is enough: what has a good score has a rare term.
+    """
+    left = set(ids)
+    taken = []
+    for expression in searched:
+        if not left:
+            break
+        taken.append(expression)
+        rows = connection.execute(
+            "SELECT rowid FROM chunk_words WHERE chunk_words MATCH :expression "
+            "AND +rowid IN (SELECT value FROM json_each(:ids))",
+            {"expression": expression, "ids": json.dumps(list(left))},
+        )
+        left.difference_update(int(chunk_id) for (chunk_id,) in rows)
+    return " OR ".join(taken)
 
 
 def inverse_frequency(frequency: int, chunks: int) -> float:

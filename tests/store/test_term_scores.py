@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import apsw
 import numpy as np
 import pytest
 from support import add_document, chunks_of
@@ -38,6 +39,11 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     opened.close()
 
 
+def parts_of(terms: list[QueryTerm]) -> list[str]:
+    """Return the expression of each term."""
+    return [match_expression([term]) for term in terms]
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_equal_to_the_score_of_all_terms(database: Database, seed: int) -> None:
     connection = database.connection
@@ -48,7 +54,7 @@ def test_equal_to_the_score_of_all_terms(database: Database, seed: int) -> None:
     rare, frequent = terms[:2], terms[2:]
     allowed = Allowed(1, 200, str(list(range(100, 300)))) if seed % 2 else None
     found = search_words(connection, match_expression(rare), 1_000, allowed)
-    scored = add_scores(connection, found, match_expression(rare), frequent, frequencies)
+    scored = add_scores(connection, found, parts_of(rare), frequent, frequencies)
     everything = search_words(connection, match_expression(terms), 1_000, allowed)
     ids = {one.chunk_id for one in found}
     wanted = [one for one in everything if one.chunk_id in ids]
@@ -61,7 +67,25 @@ def test_equal_to_the_score_of_all_terms(database: Database, seed: int) -> None:
 
 
 def test_nothing_found_stays_nothing(database: Database) -> None:
-    assert add_scores(database.connection, (), '"w30"', [QueryTerm("w0")], {"w0": 9}) == ()
+    assert add_scores(database.connection, (), ['"w30"'], [QueryTerm("w0")], {"w0": 9}) == ()
+
+
+@pytest.mark.parametrize("needed", [1, 2, 3])
+def test_only_as_many_terms_are_looked_up_as_match_all_that_was_found(
+    database: Database, needed: int
+) -> None:
+    connection = database.connection
+    rare = parts_of([QueryTerm(word) for word in ("w39", "w30", "w20")])
+    common = [QueryTerm("w0")]
+    frequencies = document_frequencies(connection, ["w0"])
+    found = search_words(connection, " OR ".join(rare[:needed]), 1_000)
+    statements: list[str] = []
+    connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: statements.append(event["sql"]))
+    scored = add_scores(connection, found, rare, common, frequencies)
+    connection.trace_v2(0)
+    assert len([sql for sql in statements if sql.startswith("SELECT rowid")]) == needed + 1
+    assert scored == add_scores(connection, found, rare[:needed], common, frequencies)
+    assert scored != found
 
 
 def test_the_parts_of_a_score() -> None:

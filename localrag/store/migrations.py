@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from localrag.errors import NewerFormatError, NotAKnowledgeBaseError
 from localrag.store.schema import (
     APPLICATION_ID,
+    BODY_FIRST,
     GLOSSARY,
     PROPERTIES_AND_COPIES,
     SYNC_BOOKKEEPING,
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT_VERSION", "check_identity", "migrate"]
 
-MIGRATIONS: Final = (TABLES, SYNC_BOOKKEEPING, PROPERTIES_AND_COPIES, GLOSSARY)
+MIGRATIONS: Final = (TABLES, SYNC_BOOKKEEPING, PROPERTIES_AND_COPIES, GLOSSARY, BODY_FIRST)
 """Step n brings a file from version n to n + 1. A step that has been released never changes."""
+
+FOR_FILES_WITHOUT_CHUNKS: Final = frozenset((5,))
+"""Versions whose step others do without: to fill an index anew takes minutes."""
 
 FORMAT_VERSION: Final = len(MIGRATIONS)
 
@@ -56,10 +60,15 @@ def migrate(connection: apsw.Connection, version: int) -> None:
         try:
             # A second process may have done the step while this one waited for the lock.
             if int(str(connection.pragma("user_version"))) < number:
-                connection.execute(step)
+                if number not in FOR_FILES_WITHOUT_CHUNKS or not _has_chunks(connection):
+                    connection.execute(step)
                 connection.pragma("application_id", APPLICATION_ID)
                 connection.pragma("user_version", number)
             connection.execute("COMMIT")
         except BaseException:
             connection.execute("ROLLBACK")
             raise
+
+
+def _has_chunks(connection: apsw.Connection) -> bool:
+    return bool(connection.execute("SELECT EXISTS(SELECT 1 FROM chunks)").get)

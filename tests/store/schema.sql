@@ -61,10 +61,6 @@ CREATE INDEX chunks_section ON chunks(section_id);
 
 CREATE INDEX chunks_content_hash ON chunks(content_hash);
 
-CREATE VIRTUAL TABLE chunk_words USING fts5(
-    context, body, content='', contentless_delete=1, tokenize='ascii'
-);
-
 CREATE TABLE skipped(
     uri TEXT PRIMARY KEY,
     reason TEXT NOT NULL,
@@ -138,5 +134,9 @@ CREATE TABLE glossary_edits(
 CREATE INDEX glossary_edits_long ON glossary_edits(long_key, short_key);
 
 CREATE INDEX documents_glossary_version ON documents(glossary_version);
+
+CREATE VIRTUAL TABLE chunk_words USING fts5(
+    body, context, content='', contentless_delete=1, tokenize='ascii'
+);
 
 CREATE VIRTUAL TABLE chunk_vectors USING vec0(chunk_id INTEGER PRIMARY KEY, embedding float[384] distance_metric=cosine);

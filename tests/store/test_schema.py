@@ -4,6 +4,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from support import add_document, chunks_of
 
 from localrag.errors import ReadOnlyError
 from localrag.records import Skipped
@@ -12,6 +13,7 @@ from localrag.store.documents import SourceRow, list_documents, list_sources, sk
 from localrag.store.migrations import FORMAT_VERSION, migrate
 from localrag.store.schema import APPLICATION_ID, TABLES
 from localrag.store.vectors import create_vectors
+from localrag.store.words import insert_words, search_words
 
 SNAPSHOT = Path(__file__).with_name("schema.sql")
 
@@ -139,3 +141,45 @@ def test_an_older_file_learns_which_of_its_chunks_are_copies(tmp_path: Path) -> 
     rows = database.connection.execute("SELECT * FROM chunk_copies ORDER BY chunk_id").fetchall()
     assert rows == [(1, 1, 1), (3, 1, 1)]
     database.close()
+
+
+def file_of_format_4(path: Path) -> Database:
+    """Return a file whose index of words has the line of context in its first column."""
+    database = Database(path)
+    database.connection.execute("DROP TABLE chunk_words")
+    database.connection.execute(TABLES[TABLES.index("CREATE VIRTUAL") : TABLES.index(SKIPPED)])
+    database.connection.pragma("user_version", 4)
+    return database
+
+
+SKIPPED = "CREATE TABLE skipped"
+COLUMNS = "SELECT group_concat(name) FROM pragma_table_info('chunk_words')"
+
+
+def test_an_older_file_without_chunks_gets_its_index_of_words_turned_round(tmp_path: Path) -> None:
+    file_of_format_4(tmp_path / "old.db").close()
+    database = Database(tmp_path / "old.db")
+    assert database.connection.pragma("user_version") == FORMAT_VERSION
+    assert database.connection.execute(COLUMNS).get == "body,context"
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "expression", ['"key" OR "lock"', '"key lock"', 'context : "spare"', 'body : ("key lock")']
+)
+def test_an_older_file_keeps_its_words_and_finds_the_same(tmp_path: Path, expression: str) -> None:
+    old = file_of_format_4(tmp_path / "old.db")
+    new = Database(tmp_path / "new.db")
+    for database in (old, new):
+        add_document(database, "/a", chunks_of(["key lock key", "a lock", "door"]))
+        with database.atomic() as connection:
+            insert_words(connection, [8, 9], [("spare key", "key lock"), ("spare", "no key")])
+    old.close()
+    old = Database(tmp_path / "old.db")
+    assert old.connection.pragma("user_version") == FORMAT_VERSION
+    assert old.connection.execute(COLUMNS).get == "context,body"
+    found = search_words(new.connection, expression, 9)
+    assert found
+    assert search_words(old.connection, expression, 9) == found
+    for database in (old, new):
+        database.close()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from localrag.errors import RemoteError
 from localrag.records import FAILED, RankedList
+from localrag.search.term_choice import known_terms, prune_frequent, rare_first, split_frequent
 from localrag.search.weights import lexical_weight
 from localrag.store.chunks import count_chunks
 from localrag.store.term_scores import add_scores
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from localrag.store.vector_search import VectorSearch
     from localrag.text.analysis import QueryTerm
 
-__all__ = ["Lexical", "Vector", "prune_frequent", "split_frequent"]
+__all__ = ["Lexical", "Vector"]
 
 
 def with_lists(state: SearchState, lists: Sequence[RankedList]) -> SearchState:
@@ -99,8 +100,9 @@ class Lexical:
         beside = [*phrases, instead] if instead else phrases
         terms = analyse_query(query)
         frequencies = document_frequencies(self.connection, [term.term for term in terms])
-        kept = prune_frequent(terms, frequencies, count_chunks(self.connection))
-        searched, added = split_frequent(kept, frequencies)
+        chunks = count_chunks(self.connection)
+        kept = prune_frequent(terms, frequencies, chunks)
+        searched, added = split_frequent(kept, frequencies, chunks)
         found = self.matches(searched, beside, allowed, added, frequencies)
         if allowed is not None and len(found) < self.k:
             # A word of most chunks may be the only one of the query that the allowed ones have.
@@ -128,72 +130,17 @@ class Lexical:
         def best(k: int, allowed: Allowed | None) -> tuple[Candidate, ...]:
             if not added:
                 return search_words(self.connection, expression, k, allowed)
-            found = search_words(self.connection, expression, k * RESCORED, allowed)
+            wanted = max(k * RESCORED, COUNTED // len(added))
+            found = search_words(self.connection, expression, wanted, allowed)
             return add_scores(self.connection, found, parts, added, known)[:k]
 
         return filled(self.slots, self.files, best, self.k, allowed)
 
 
-def rare_first(terms: Sequence[QueryTerm], frequencies: Mapping[str, int]) -> list[QueryTerm]:
-    """Return terms by the number of their chunks: of too many, those that tell most are kept."""
-    return sorted(terms, key=lambda term: frequencies.get(term.term, 0))
-
-
-def known_terms(terms: list[QueryTerm], frequencies: Mapping[str, int]) -> list[QueryTerm]:
-    """Leave out terms that the index lacks."""
-    # A prefix stands for words that the index may hold although it lacks the prefix itself.
-    return [term for term in terms if term.prefix or term.term in frequencies]
-
-
-def prune_frequent(
-    terms: list[QueryTerm], frequencies: Mapping[str, int], chunks: int
-) -> list[QueryTerm]:
-    """Leave out terms that the index lacks, and those so frequent that they tell nothing apart.
-
-    A stop word costs most of the time of a query, since FTS5 scores every row that matches any
-    term, and adds next to nothing to a score. The limit is a share of the chunks, so it holds for
-    any language and any collection. When all terms are frequent the rarest ones stay.
-    """
-    known = known_terms(terms, frequencies)
-    limit = max(FREQUENT_MINIMUM, chunks * FREQUENT_SHARE)
-    rare = [term for term in known if frequencies.get(term.term, 0) <= limit]
-    if rare or not known:
-        return rare
-    rarest = min(frequencies[term.term] for term in known)
-    return [term for term in known if frequencies[term.term] <= rarest * FREQUENT_SPREAD]
-
-
-FREQUENT_SHARE = 0.3
-"""A term in more than this share of the chunks is dropped."""
-FREQUENT_MINIMUM = 50
-"""In a small base even a term of most chunks is cheap, and may be all there is."""
-FREQUENT_SPREAD = 1.5
-"""Among frequent terms only, those up to this multiple of the rarest one's frequency stay."""
-
-
-def split_frequent(
-    terms: list[QueryTerm], frequencies: Mapping[str, int]
-) -> tuple[list[QueryTerm], list[QueryTerm]]:
-    """Return the terms that find candidates, and those that only add to their scores.
-
-    The rarest come first, until `POSTINGS` rows would have to be scored: in a large base that is
-    all that there is time for, and a chunk without any rare term is seldom among the best.
-    """
-    left = POSTINGS
-    added: list[QueryTerm] = []
-    for number, term in enumerate(sorted(terms, key=lambda one: frequencies.get(one.term, 0))):
-        left -= frequencies.get(term.term, 0)
-        if left < 0 and number:
-            added.append(term)
-    return [term for term in terms if term not in added], added[:MOST_ADDED]
-
-
-POSTINGS = 60_000
-"""Rows that a query may score, each counted once per term: about 25 ms."""
 RESCORED = 4
-"""Candidates per wanted one whose scores are completed."""
-MOST_ADDED = 32
-"""The rarest of them, as many as a Japanese question has; of a pasted page that is enough."""
+"""Candidates per wanted one whose scores are completed, at least."""
+COUNTED = 2_000
+"""Terms in candidates that are counted in any case: few frequent ones in many, or many in few."""
 
 
 @dataclass(frozen=True, slots=True)

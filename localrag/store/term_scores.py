@@ -49,10 +49,10 @@ def add_scores(
         added: distinct words, no prefixes.
         frequencies: in how many chunks each of them occurs.
     """
-    if not found:
-        return ()
     ids = [one.chunk_id for one in found]
     holders = _covering(connection, ids, searched)
+    if not holders:
+        return tuple(found)
     # The added terms stand first: these are the phrases that are counted.
     rows = connection.execute(
         "SELECT rowid, occurrences(chunk_words, :added) FROM chunk_words "
@@ -77,22 +77,24 @@ def add_scores(
 
 
 def _covering(connection: apsw.Connection, ids: Iterable[int], searched: Sequence[str]) -> str:
-    """Return the expression of as many of `searched`, from the first on, as match all the chunks.
+    """Return the expression of some of `searched`, the first ones, that match all the chunks.
 
     In a large base the first seventh of the rows is enough: what has a good score has a rare term.
     """
     left = set(ids)
     taken = []
     for expression in searched:
-        if not left:
-            break
-        taken.append(expression)
         rows = connection.execute(
             "SELECT rowid FROM chunk_words WHERE chunk_words MATCH :expression "
             "AND +rowid IN (SELECT value FROM json_each(:ids))",
             {"expression": expression, "ids": json.dumps(list(left))},
         )
-        left.difference_update(int(chunk_id) for (chunk_id,) in rows)
+        holders = {int(chunk_id) for (chunk_id,) in rows}
+        if holders:
+            taken.append(expression)
+            left -= holders
+        if not left:
+            break
     return " OR ".join(taken)
 
 

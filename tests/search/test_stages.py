@@ -13,17 +13,16 @@ from support import DIMENSIONS, ScriptedReranker, add_document, chunks_of, unit
 from localrag.errors import RemoteError
 from localrag.records import Candidate, SearchState
 from localrag.search import rerank as rerank_module
-from localrag.search import retrieve
+from localrag.search import term_choice
 from localrag.search.rerank import FUSED_WEIGHT, Rerank, evidence
-from localrag.search.retrieve import (
+from localrag.search.retrieve import Lexical, Vector
+from localrag.search.run import run_stages
+from localrag.search.term_choice import (
     FREQUENT_MINIMUM,
     FREQUENT_SHARE,
-    Lexical,
-    Vector,
     prune_frequent,
     split_frequent,
 )
-from localrag.search.run import run_stages
 from localrag.search.transform import PassThrough
 from localrag.store.database import Database
 from localrag.text.analysis import QueryTerm, analyse_query
@@ -173,29 +172,37 @@ def test_frequent_terms_only_add_to_scores_once_many_rows_would_be_scored(
 ) -> None:
     terms = [QueryTerm("common"), QueryTerm("rare"), QueryTerm("middle"), QueryTerm("x", True)]
     frequencies = {"common": 60, "rare": 10, "middle": 40}
-    monkeypatch.setattr(retrieve, "POSTINGS", 110)
-    assert split_frequent(terms, frequencies) == (terms, [])
-    monkeypatch.setattr(retrieve, "POSTINGS", 109)
-    assert split_frequent(terms, frequencies) == (terms[1:], terms[:1])
-    monkeypatch.setattr(retrieve, "POSTINGS", 49)
-    assert split_frequent(terms, frequencies) == ([terms[1], terms[3]], [terms[2], terms[0]])
-    monkeypatch.setattr(retrieve, "MOST_ADDED", 1)
-    assert split_frequent(terms, frequencies) == ([terms[1], terms[3]], [terms[2]])
-    assert split_frequent(terms[:1], {"common": 200}) == (terms[:1], [])  # the only one finds
+    monkeypatch.setattr(term_choice, "MANY_ROWS", 110)
+    assert split_frequent(terms, frequencies, 1_000) == (terms, [])
+    monkeypatch.setattr(term_choice, "MANY_ROWS", 109)
+    assert split_frequent(terms, frequencies, 1_000) == (terms[1:], terms[:1])
+    monkeypatch.setattr(term_choice, "MANY_ROWS", 49)
+    # Weights are 7.6, 4.6, 3.2 and 2.8: the first is less than half of them, two are two thirds.
+    monkeypatch.setattr(term_choice, "FINDING_WEIGHT", 0.6)
+    two = ([terms[1], terms[3]], [terms[2], terms[0]])
+    assert split_frequent(terms, frequencies, 1_000) == two
+    monkeypatch.setattr(term_choice, "FINDING_WEIGHT", 0.7)
+    assert split_frequent(terms, frequencies, 1_000) == (terms[1:], terms[:1])
+    monkeypatch.setattr(term_choice, "MOST_ROWS", 49)
+    assert split_frequent(terms, frequencies, 1_000) == two
+    monkeypatch.setattr(term_choice, "MOST_ADDED", 1)
+    assert split_frequent(terms, frequencies, 1_000) == (two[0], two[1][:1])
+    only = split_frequent(terms[:1], {"common": 200}, 1_000)
+    assert only == (terms[:1], [])  # it finds, whatever it takes
 
 
 @pytest.mark.parametrize("postings", [50_000, 12, 1])
 def test_the_best_are_the_same_when_frequent_terms_only_add(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postings: int
 ) -> None:
-    monkeypatch.setattr(retrieve, "POSTINGS", postings)
+    monkeypatch.setattr(term_choice, "MOST_ROWS", postings)
     database = Database(tmp_path / "base.db")
     texts = [f"common filler{n}" for n in range(15)] + [f"other filler{n}" for n in range(45)]
     texts += ["rare word", "rare amber", "rare common amber", "amber one", "amber two"]
     add_document(database, "/a", chunks_of(texts))
     state = Lexical(database.connection, 3)(asked("common amber rare"))
     assert ids(state.survivors) == [63, 62, 61]
-    monkeypatch.setattr(retrieve, "POSTINGS", 50_000)
+    monkeypatch.setattr(term_choice, "MOST_ROWS", 50_000)
     exhaustive = Lexical(database.connection, 3)(asked("common amber rare")).survivors
     assert [one.score for one in state.survivors] == pytest.approx(
         [one.score for one in exhaustive]

@@ -77,8 +77,8 @@ def split_frequent(
 MANY_ROWS = 30_000
 """Rows that any query may score, each counted once per term: about 15 ms."""
 MOST_ROWS = 150_000
-"""Rows that a query may score to find enough: about 70 ms, where two words have that many."""
-FINDING_WEIGHT = 0.7
+"""Rows that a query may score to find enough: about 70 ms, which few questions take."""
+FINDING_WEIGHT = 0.6
 """Share of the weight of all terms that must be looked for, by inverse frequency."""
 MOST_ADDED = 32
 """The rarest of them, as many as a Japanese question has; of a pasted page that is enough."""

@@ -64,12 +64,15 @@ def add_scores(
         },
     )
     more: dict[int, float] = {}
+    weights: list[float] = []
     for chunk_id, counted in rows:
         chunks, all_tokens, tokens, *counts = json.loads(str(counted))
+        weights = weights or [inverse_frequency(frequencies[one.term], chunks) for one in added]
         length = tokens * chunks / all_tokens
         more[int(chunk_id)] = sum(
-            inverse_frequency(frequencies[one.term], chunks) * term_score(count, length)
-            for one, count in zip(added, counts, strict=True)
+            weight * term_score(count, length)
+            for weight, count in zip(weights, counts, strict=True)
+            if count
         )
     scored = [replace(one, score=one.score + more.get(one.chunk_id, 0.0)) for one in found]
     scored.sort(key=lambda one: (-one.score, one.chunk_id))

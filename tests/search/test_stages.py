@@ -13,7 +13,7 @@ from support import DIMENSIONS, ScriptedReranker, add_document, chunks_of, unit
 from localrag.errors import RemoteError
 from localrag.records import Candidate, SearchState
 from localrag.search import rerank as rerank_module
-from localrag.search import term_choice
+from localrag.search import retrieve, term_choice
 from localrag.search.rerank import FUSED_WEIGHT, Rerank, evidence
 from localrag.search.retrieve import Lexical, Vector
 from localrag.search.run import run_stages
@@ -207,6 +207,20 @@ def test_the_best_are_the_same_when_frequent_terms_only_add(
     assert [one.score for one in state.survivors] == pytest.approx(
         [one.score for one in exhaustive]
     )
+    database.close()
+
+
+def test_few_frequent_terms_are_added_to_more_chunks_than_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(term_choice, "MOST_ROWS", 1)
+    database = Database(tmp_path / "base.db")
+    texts = ["rare"] * 12 + ["rare common"]
+    add_document(database, "/a", chunks_of([*texts, *["common"] * 20, *["other"] * 60]))
+    search = Lexical(database.connection, 1)
+    assert ids(search(asked("rare common")).survivors) == [13]
+    monkeypatch.setattr(retrieve, "COUNTED", 0)
+    assert ids(search(asked("rare common")).survivors) == [1]  # of four chunks none has both
     database.close()
 
 

@@ -16,7 +16,8 @@ from localrag.errors import SettingsError
 from localrag.inference.fake import FakeEmbedder
 from localrag.records import Allowed, Candidate, Chunk, Filter, SearchState, Section
 from localrag.search.restrict import Restrict
-from localrag.search.retrieve import Lexical, Vector, known_terms
+from localrag.search.retrieve import Lexical, Vector
+from localrag.search.term_choice import known_terms
 from localrag.store.chunks import insert_chunks, insert_sections
 from localrag.store.database import Database
 from localrag.store.documents import insert_document

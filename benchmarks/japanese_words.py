@@ -58,6 +58,9 @@ SAY_NOTHING: Final = frozenset(("助詞", "助動詞", "補助記号", "記号",
 
 SHIPPED: Final = Variant("pairs", Analyser().analyse, Analyser().analyse_query)
 
+_MARK: Final = "\ue0fe"
+"""In front of a word that stands beside pairs; localrag's own tokens do not begin so."""
+
 _NAMES = Analyser(stop_words=False)
 _RUN = re.compile(f"[{UNSPACED}]+")
 _WRAPPED = re.compile(rf"(?<=[{UNSPACED}])[ \t]*\n[ \t]*(?=[{UNSPACED}])")
@@ -96,17 +99,18 @@ def of_words(name: str, segmenter: Segmenter) -> Variant:
 
 
 def beside_pairs(name: str, segmenter: Segmenter) -> Variant:
-    """Return the analysis that stores the words which no pair or character says already."""
-    words_only = of_words(name, segmenter)
+    """Return the analysis that stores both; a word is another token than a pair with its letters.
+
+    Names such as ``Rust`` count as both too, so that they keep their weight among Japanese words.
+    """
+    words = of_words(name, segmenter)
 
     def analyse(text: str) -> list[str]:
-        stored = SHIPPED.analyse(text)
-        known = set(stored)
-        return stored + [word for word in words_only.analyse(text) if word not in known]
+        return SHIPPED.analyse(text) + [_MARK + word for word in words.analyse(text)]
 
     def analyse_query(text: str) -> list[QueryTerm]:
-        looked_up = SHIPPED.analyse_query(text)
-        return list(dict.fromkeys((*looked_up, *words_only.analyse_query(text))))
+        marked = [QueryTerm(_MARK + one.term) for one in words.analyse_query(text)]
+        return [*SHIPPED.analyse_query(text), *marked]
 
     return Variant(name, analyse, analyse_query)
 

@@ -77,15 +77,15 @@ def test_words_stand_in_place_of_pairs() -> None:
     assert [one.term for one in words.analyse_query("何")] == ["何"]
 
 
-def test_beside_pairs_only_what_they_do_not_say() -> None:
+def test_beside_pairs_a_word_is_a_token_of_its_own() -> None:
     from japanese_words import SHIPPED, beside_pairs  # noqa: PLC0415 - on the path only now
 
     both = beside_pairs("both", by_hand)
     text = "国立公園で緑茶をRust"
-    assert both.analyse(text) == [*SHIPPED.analyse(text), "国立公園"]
-    terms = both.analyse_query(text)
-    assert len(terms) == len(set(terms))
-    assert {one.term for one in terms} == {*SHIPPED.analyse(text), "国立公園"} - {"で", "を"}
+    words = ["\ue0fe国立公園", "\ue0fe緑茶", "\ue0ferust"]
+    assert both.analyse(text) == [*SHIPPED.analyse(text), *words]
+    terms = [one.term for one in both.analyse_query(text)]
+    assert terms == [*(one.term for one in SHIPPED.analyse_query(text)), *words]
 
 
 def test_table_of_examples_is_true() -> None:
@@ -99,8 +99,8 @@ def test_table_of_examples_is_true() -> None:
     assert len(told) == 5
     assert {name: found[name] for name in told} == told
     for name in ("Sudachi A+C", "UniDic lemma"):
-        assert set(found["pairs"]) < set(found[f"pairs, {name}"])
-        assert set(told[name]) <= set(found[f"pairs, {name}"])
+        words = [f"\ue0fe{word}" for word in told[name]]
+        assert found[f"pairs, {name}"] == [*found["pairs"], *words]
 
 
 # The figures

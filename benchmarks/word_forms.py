@@ -90,7 +90,10 @@ def measure(found: EvaluationSet, embedder: KeptQueries, cache: Path) -> Iterato
     connection = base.database.connection
     passages = passage_ids(base)
     sql = "SELECT id, context, preamble, text FROM chunks ORDER BY id"
-    chunks = {int(id_): words_of(*map(str, row)) for id_, *row in connection.execute(sql)}
+    chunks = {
+        int(id_): words_of(str(context), str(preamble), str(text))
+        for id_, context, preamble, text in connection.execute(sql)
+    }
     for form in FORMS:
         fill(connection, "temp", form, chunks)
     searches = {form.name: search_of(form, chunks) for form in FORMS}

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -148,7 +149,7 @@ def rank(
     glossary: bool,
 ) -> dict[str, list[str]]:
     """Return the ranking of passages for every question."""
-    settings = base.settings.model_copy(update={"glossary": glossary, "spelling": False})
+    settings = replace(base.settings, glossary=glossary, spelling=False)
     plan = Plan(mode=mode, rerank=False)
     stages = [
         stage

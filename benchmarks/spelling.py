@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Literal
@@ -154,7 +155,7 @@ def rank(
     spelling: bool,
 ) -> tuple[dict[str, list[str]], float]:
     """Return the ranking of passages for every question, and the median time of stage 1."""
-    settings = base.settings.model_copy(update={"glossary": False, "spelling": spelling})
+    settings = replace(base.settings, glossary=False, spelling=spelling)
     stages = [
         stage
         for stage in search_stages(

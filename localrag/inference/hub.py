@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from localrag.checked import checked
 from localrag.errors import LocalragError, ModelError
 from localrag.inference.bundle import installed_models
 from localrag.inference.card import ModelCard, ModelFacts, ModelFile, sha256_of
@@ -114,9 +115,9 @@ def _downloaded(
             raise  # the disk's fault: `being_made` says what to do
         raise ModelError(_reason(library, error, entry, endpoint)) from error
     shutil.rmtree(folder / PARTS, ignore_errors=True)
-    facts = entry.model_dump(include=set(ModelFacts.model_fields))
+    facts = {name: getattr(entry, name) for name in ModelFacts.__struct_fields__}
     source = f"{entry.source} ({entry.repository} at {info.sha})"
-    return ModelCard.model_validate(facts | {"source": source, "files": files})
+    return checked(facts | {"source": source, "files": files}, ModelCard)
 
 
 @dataclass(frozen=True, slots=True)

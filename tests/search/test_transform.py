@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -101,7 +102,7 @@ def test_an_alternative_counts_only_where_the_words_themselves_are_missing(
     kb: KnowledgeBase,
 ) -> None:
     plain = kb.search("CRF dialysis", mode="lexical", rerank=False)
-    kb.settings = kb.settings.model_copy(update={"glossary": False})
+    kb.settings = replace(kb.settings, glossary=False)
     without = kb.search("CRF dialysis", mode="lexical", rerank=False)
     scores = [
         {one.chunk_id: one.score for one in stage.survivors}

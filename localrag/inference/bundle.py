@@ -73,27 +73,28 @@ def user_models() -> Path:
     return user_data_path("localrag", appauthor=False) / "models"
 
 
-def card_paths() -> list[tuple[Path, Origin]]:
-    """Return the card of every model on this machine, valid or not, those that ship first.
+def card_paths() -> Iterator[tuple[Path, Origin]]:
+    """Yield the card of every model on this machine, valid or not, those that ship first.
 
     Raises:
         ModelError: the models that ship are missing.
     """
-    paths: list[tuple[Path, Origin]] = [
-        (path, "bundled") for path in cards_in(bundled_models() / DEFAULT_FAMILY)
-    ]
+    for path in cards_in(bundled_models() / DEFAULT_FAMILY):
+        yield path, "bundled"
     for folder in _folders(user_models()):
-        paths += [(path, "user") for path in cards_in(folder)]
-    return paths
+        for path in cards_in(folder):
+            yield path, "user"
 
 
 def installed_models() -> list[InstalledModel]:
     """Return every model on this machine whose card is valid, those that ship first."""
-    found = []
+    return list(_valid_models())
+
+
+def _valid_models() -> Iterator[InstalledModel]:
     for path, origin in card_paths():
         with suppress(ModelError):  # `localrag models verify` tells what is wrong with it
-            found.append(InstalledModel(load_card(path), path, origin))
-    return found
+            yield InstalledModel(load_card(path), path, origin)
 
 
 def find_card(model: str | Path | None, kind: str) -> Path:
@@ -117,10 +118,9 @@ def find_card(model: str | Path | None, kind: str) -> Path:
 
 def find_fingerprint(fingerprint: str) -> Path | None:
     """Return the card of an installed model by what it computes, whatever its name; or None."""
-    for model in installed_models():
-        if model.card.fingerprint == fingerprint:
-            return model.path
-    return None
+    return next(
+        (model.path for model in _valid_models() if model.card.fingerprint == fingerprint), None
+    )
 
 
 def lasting_name(model: str | os.PathLike[str], kind: str) -> str:

@@ -17,7 +17,8 @@ from localrag.records import ALSO, Alternative, Chunk, Filter, SearchState
 from localrag.search.glossary import glossary_alternatives
 from localrag.search.spelling import spelling_alternatives
 from localrag.search.transform import Transform, open_words
-from localrag.store.filters import allowed_documents, chunks_of_documents
+from localrag.store.allowed import chunks_of_documents
+from localrag.store.filters import allowed_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 an error, 2 a wrong call, 3 nothing found, 130 stopped by 
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -107,4 +108,8 @@ def main() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="replace")
-    cli()
+    try:
+        cli()
+    finally:
+        # The process ends: to look through all objects once more for what nobody needs takes 15 ms.
+        gc.freeze()

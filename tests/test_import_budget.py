@@ -5,8 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
+from onnx_models import make_model, scorer
+from support import write_files
+
+import localrag
+from localrag.config import make_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HEAVY = (
     "onnxruntime",
@@ -14,7 +23,7 @@ HEAVY = (
     "numpy",
     "apsw",
     "sqlite_vec",
-    "pydantic",
+    "msgspec",
     "rich",
     "huggingface_hub",
 )
@@ -29,6 +38,20 @@ INDEXING = (
     "pathspec",
 )
 """A tenth of a second of a search that takes one, if it were to import them."""
+
+SEARCHED_WITH = {
+    "chunking": {"splitters"},
+    "cli": {"main", "options", "output", "search"},
+    "formats": {"code_languages"},
+    "ingest": {"fingerprint", "lazy"},
+}
+"""Of the packages that a search hardly uses, the modules that it does use."""
+
+UNUSED = (
+    *("pydantic", "rich", "huggingface_hub", "markdown_it", "pypdfium2", "multiprocessing"),
+    *("localrag.store.filters", "localrag.store.vector_codes", "localrag.store.vector_matrix"),
+)
+"""Of a search without a filter and in a small base; each takes 3 to 80 ms."""
 
 REPORT = f"""
 import json, sys
@@ -80,3 +103,43 @@ COMMANDS = (
 def test_help_is_shown_without_the_engine(command: str) -> None:
     arguments = ["localrag", *command.split(), "--help"]
     assert loaded_after(HELP.format(arguments=arguments)) == []
+
+
+SEARCH = """
+import json, sys
+from localrag.cli.main import main
+sys.argv = {arguments!r}
+try:
+    main()
+except SystemExit as stopped:
+    assert stopped.code == 0, stopped.code
+print(json.dumps(list(sys.modules)))
+"""
+
+
+def test_a_search_imports_only_what_it_uses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCALRAG_MODELS", str(tmp_path / "models"))
+    make_model(tmp_path / "models" / "tiny", max_tokens=64)
+    make_model(tmp_path / "models" / "judge", "cross-encoder", scorer(), max_tokens=64)
+    write_files(tmp_path / "docs", {"a.md": "# One\n\none two three four\n"})
+    base = tmp_path / "base.db"
+    settings = make_settings(chunk_tokens=40, overlap_tokens=5)
+    with localrag.open(base, settings=settings, embedder="tiny", reranker="judge") as kb:
+        kb.sync(tmp_path / "docs")
+    arguments = ["localrag", "search", "one two", "--db", str(base)]
+    finished = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", SEARCH.format(arguments=arguments)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    *hits, report = finished.stdout.splitlines()
+    assert "a.md" in hits[0]
+    loaded = set(json.loads(report))
+    assert {"onnxruntime", "localrag.search.pipeline"} <= loaded  # it did what a search does
+    assert loaded & set(UNUSED) == set()
+    for package, modules in SEARCHED_WITH.items():
+        within = f"localrag.{package}."
+        assert {name.removeprefix(within) for name in loaded if name.startswith(within)} == modules

@@ -9,7 +9,8 @@ The stages are the product's own, with its own defaults, on a real knowledge bas
     fused      reciprocal rank fusion of the two
     reranked   the first 30 of the fused list in the cross-encoder's order, then the rest of it
 
-hit@1 and recall@k are the share of questions with a relevant passage among the first k;
+hit@1 and recall@k are the share of questions with a relevant passage among the first k; answer@1,
+where a set tells the answers, the share whose first passage is relevant or holds one of them;
 gold_share@k is the mean share of a question's relevant passages among the first k. For the other
 measures and for sources see localrag/evaluate/metrics.py. ms_per_query is the median time of the
 stage's own work; that of fused contains lexical and vector, embedding the query included.
@@ -20,13 +21,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import TYPE_CHECKING, get_args
 
 from report import print_json, print_table, progress
 from set_index import CachedEmbedder, open_set, passage_ids
 
 from localrag.errors import LocalragError
+from localrag.evaluate.answers import holds_answer
 from localrag.evaluate.datasets import PassageChoice, find_sets, read_set
 from localrag.evaluate.metrics import summarise
 from localrag.inference.load import load_embedder, load_reranker
@@ -60,6 +62,8 @@ COLUMNS = ("set", "split", "stage", "questions", "hit@1", "recall@5", "recall@20
 MORE_COLUMNS = ("mrr@10", "ndcg@10", "ms_per_query")
 SHARES = ("gold_share@5", "gold_share@10", "gold_share@20")
 """Shown where a question has several relevant passages: they equal recall where it has one."""
+ANSWER = "answer@1"
+"""Shown where answers are known."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -129,7 +133,8 @@ def measure_all(options: argparse.Namespace) -> Iterator[Row]:
 def columns_for(found: EvaluationSet) -> tuple[str, ...]:
     """Return the columns of the table of a set."""
     several = any(len(passages) > 1 for passages in found.judgements.values())
-    return (*COLUMNS, *(SHARES if several else ()), *MORE_COLUMNS)
+    answers = (ANSWER,) if any(question.answers for question in found.questions) else ()
+    return (*COLUMNS, *(SHARES if several else ()), *answers, *MORE_COLUMNS)
 
 
 def measure(
@@ -187,8 +192,25 @@ def row_of(
         "questions": len(found.questions),
         "passages": len(found.passages),
         **summarise(rankings, found.judgements),
+        **answered_first(found, rankings),
         "ms_per_query": median(milliseconds(stage, trace) for trace in traces.values()),
     }
+
+
+def answered_first(found: EvaluationSet, rankings: dict[str, list[str]]) -> Row:
+    """Return the share of questions whose first passage is relevant or holds an answer."""
+    texts = {passage.id: passage.text for passage in found.passages}
+    known = [question for question in found.questions if question.answers]
+    first = {question.id: rankings[question.id][:1] for question in known}
+    right = [
+        any(
+            found.judgements[question.id].get(id_, 0) > 0
+            or holds_answer(texts[id_], question.answers)
+            for id_ in first[question.id]
+        )
+        for question in known
+    ]
+    return {ANSWER: fmean(right)} if right else {}
 
 
 def ranking(stage: str, trace: Trace) -> list[int]:

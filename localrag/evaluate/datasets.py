@@ -69,6 +69,8 @@ class EvaluationQuestion:
 
     id: str
     text: str
+    answers: tuple[str, ...] = ()
+    """Strings that answer it, as far as the set tells (``metadata.answers``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,10 @@ def read_passages(home: Path, documents: Mapping[str, str]) -> Iterator[Evaluati
 def read_questions(home: Path) -> Iterator[EvaluationQuestion]:
     """Yield the questions of all splits in the order of the file."""
     for record in read_records(home, "queries.jsonl"):
-        yield EvaluationQuestion(str(record["_id"]), record["text"])
+        metadata = record.get("metadata")
+        answers = metadata.get("answers") if isinstance(metadata, dict) else None
+        known = tuple(map(str, answers)) if isinstance(answers, list) else ()
+        yield EvaluationQuestion(str(record["_id"]), record["text"], known)
 
 
 def read_records(home: Path, name: str) -> Iterator[dict[str, Any]]:

@@ -8,10 +8,11 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from localrag.records import Passage
+from localrag.search.merge import merge_text
 from localrag.store.chunks import fetch_chunks, fetch_range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import apsw
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from localrag.search.sentences import Sentences
     from localrag.search.window import Window
 
-__all__ = ["Expand", "merge_text"]
+__all__ = ["Expand"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +67,26 @@ class Expand:
     ) -> list[Candidate]:
         """Return the best candidates, as many as `limit` and the budget allow."""
         kept: list[Candidate] = []
-        spent = 0
+        known: dict[int, StoredChunk] = {}
+        spent = runs = 0
         for candidate in ranked:
-            spent += chunks[candidate.chunk_id].tokens
-            with_it = [*kept, candidate]
-            count = self._count([chunks[one.chunk_id] for one in with_it])
+            chunk = chunks[candidate.chunk_id]
+            spent += chunk.tokens
+            runs += 1 - self._joined(chunk, known)
+            # Neighbours would join almost anything: then every match counts, or the budget that is
+            # meant for the surroundings of the best goes to ever worse matches.
+            count = len(kept) + 1 if self.neighbours else runs
             if kept and (spent > self._budget or count > self.limit):
                 break
-            kept = with_it
+            kept.append(candidate)
+            known[chunk.id] = chunk
         return kept
 
-    def _count(self, matched: Sequence[StoredChunk]) -> int:
-        # Neighbours would join almost anything: then every match counts, or the budget that is
-        # meant for the surroundings of the best goes to ever worse matches.
-        return len(matched) if self.neighbours else len(self._runs(matched))
+    def _joined(self, chunk: StoredChunk, known: Mapping[int, StoredChunk]) -> int:
+        """Return how many of the two beside `chunk` are known and touch it."""
+        before, after = known.get(chunk.previous_id or 0), known.get(chunk.next_id or 0)
+        pairs = ((before, chunk), (chunk, after))
+        return sum(self._touch(one, two) for one, two in pairs if one and two)
 
     def _neighbours(self, matched: Sequence[StoredChunk], budget: float) -> dict[int, StoredChunk]:
         """Return neighbours as far as the budget goes: nearest first, best match first."""
@@ -150,20 +157,3 @@ def known_relevance(state: SearchState) -> dict[int, float]:
     if not state.reranked:
         return {}
     return {one.chunk_id: one.score for one in state.survivors if one.chunk_id not in state.unread}
-
-
-def merge_text(run: Sequence[StoredChunk]) -> str:
-    """Return the text of consecutive chunks without what they share.
-
-    Only blanks lie between chunks, so a gap is filled with line breaks of its length, or with the
-    space between two sentences of a paragraph: the result has exactly ``end - start`` characters
-    and offsets in it stay offsets of the document.
-    """
-    text = run[0].text
-    end = run[0].end
-    for before, chunk in pairwise(run):
-        gap = max(0, chunk.start - end)
-        is_space = gap == 1 and before.kind == chunk.kind == "paragraph"
-        text += (" " if is_space else "\n" * gap) + chunk.text[max(0, end - chunk.start) :]
-        end = max(end, chunk.end)
-    return text

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from math import ceil
 from typing import TYPE_CHECKING
 
-from localrag.search.expand import merge_text
+from localrag.search.merge import merge_text
 from localrag.store.chunks import fetch_range
 from localrag.text.sentences import sentence_spans
 

@@ -14,15 +14,14 @@ import argparse
 import gzip
 import json
 import random
-import re
 import sys
-import unicodedata
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.set_index import CachedEmbedder, open_set, passage_ids
+from localrag.evaluate.answers import holds_answer
 from localrag.evaluate.datasets import EvaluationPassage, EvaluationQuestion, EvaluationSet
 from localrag.inference.fake import FakeEmbedder
 from localrag.inference.load import load_embedder, load_reranker
@@ -55,8 +54,6 @@ MADE = ("code", "tables")
 """Sets that are made here: their titles are contexts, in which an underscore is part of a name."""
 BY_MEANING = (*(name for name in SETS if SETS[name].by_meaning), "code")
 """Sets whose passages are embedded, so that meaning misleads too."""
-SHORT_ANSWER = 3
-"""Characters below which an answer is looked for as a whole word."""
 
 
 def main() -> None:
@@ -169,7 +166,7 @@ def row_of(
             if id_ not in relevant
             and id_ not in question.neutral
             and (not question.group or passages[id_].title == question.group)
-            and not answers(passages[id_].text, question.answers)
+            and not holds_answer(passages[id_].text, question.answers)
         ]
 
     hard = wrong(ranked)[:KEPT]
@@ -184,23 +181,6 @@ def row_of(
         "rank": next((rank for rank, id_ in enumerate(ranked, 1) if id_ in relevant), None),
         "negatives": [[passages[id_].title, passages[id_].text] for id_ in hard],
     }
-
-
-def answers(text: str, known: Iterable[str]) -> bool:
-    """Tell whether `text` holds one of the `known` answers, whatever its case and width."""
-    folded = fold(text)
-    for answer in map(fold, known):
-        if len(answer) <= SHORT_ANSWER and answer.isascii():
-            if re.search(rf"(?<![a-z0-9]){re.escape(answer)}(?![a-z0-9])", folded):
-                return True
-        elif answer in folded:
-            return True
-    return False
-
-
-def fold(text: str) -> str:
-    """Return `text` in the form in which answers are compared."""
-    return unicodedata.normalize("NFKC", text).casefold().strip()
 
 
 if __name__ == "__main__":

@@ -14,9 +14,9 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from localrag.evaluate.answers import fold, holds_answer
 from localrag.text.sentences import sentence_spans
 from localrag.text.stop_words import without_stop_words
-from models.training.mine import answers, fold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +104,7 @@ class Shaper:
                 first = min(max(0, token - generator.randrange(limit)), last)
             end = int(starts[first + limit]) if first + limit < len(starts) else len(text)
             window = text[int(starts[first]) : end].strip()
-            if place is None or answers(window, known):
+            if place is None or holds_answer(window, known):
                 return window
         return text[: int(starts[limit])]
 
@@ -120,7 +120,7 @@ class Shaper:
         if known and generator.random() < WITHOUT_ANSWER:
             spans = [(start, end) for start, end in sentence_spans(relevant)]
             kept = [relevant[start:end] for start, end in spans]
-            kept = [one for one in kept if not answers(one, known)]
+            kept = [one for one in kept if not holds_answer(one, known)]
             if len(kept) >= 2 and len(kept) < len(spans):  # noqa: PLR2004 - a passage, not a phrase
                 return " ".join(kept)
         return None

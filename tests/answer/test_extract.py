@@ -11,7 +11,7 @@ from support import ScriptedReranker
 from localrag.answer.extract import CLOSE, NOT_FOUND, Extract, compose
 from localrag.answer.statements import statements_of
 from localrag.records import Citation, Passage, SearchState, StoredChunk
-from localrag.search.expand import merge_text
+from localrag.search.merge import merge_text
 
 TEXT = "Keys are rotated monthly. Locks are not.\nOil the locks.\n\nDoors stay shut. Windows too."
 

@@ -74,6 +74,26 @@ def run(*arguments: str | Path) -> int:
     return retrieval.main([str(argument) for argument in arguments])
 
 
+@pytest.mark.usefixtures("embedder")
+def test_a_first_passage_with_the_answer_is_counted_where_answers_are_known(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    queries = [
+        {"_id": id_, "text": text, "metadata": {"answers": [answer]}}
+        for (id_, (text, _)), answer in zip(QUESTIONS.items(), ("every hour", "0"), strict=True)
+    ]
+    lines = "".join(json.dumps(record) + "\n" for record in queries)
+    (data / "toy" / "queries.jsonl").write_text(lines, encoding="utf-8")
+    # Neither passage that was asked about is marked any more: the texts alone are left.
+    unmarked = next(id_ for id_ in PASSAGES if id_ not in {p for _, p in QUESTIONS.values()})
+    rows = "".join(f"{id_}\t{unmarked}\t1\n" for id_ in QUESTIONS)
+    (data / "toy" / "qrels_dev.tsv").write_text(rows, encoding="utf-8")
+    assert run("--data", data, "--cache", tmp_path / "cache", "--json") == 0
+    reranked = json.loads(capsys.readouterr().out)[-1]
+    assert reranked["hit@1"] == 0.0
+    assert reranked["answer@1"] == 0.5
+
+
 def test_each_stage_is_one_row_of_figures(
     data: Path, tmp_path: Path, embedder: CountingEmbedder, capsys: pytest.CaptureFixture[str]
 ) -> None:

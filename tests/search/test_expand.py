@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from support import add_document, chunks_of
 
 from localrag.records import Candidate, SearchState, StoredChunk
-from localrag.search.expand import Expand, merge_text
+from localrag.search.expand import Expand
+from localrag.search.merge import merge_text
 from localrag.search.window import Window
 from localrag.store.database import Database
 

@@ -28,7 +28,7 @@ from localrag import config, errors
 from localrag.checked import choices
 from localrag.cli.main import cli
 from localrag.config import Settings, setting_kinds
-from localrag.formats.registry import FORMATS
+from localrag.formats.known import FORMATS
 from localrag.inference import card
 from localrag.inference.bundle import DEFAULT_FAMILY, bundled_models
 from localrag.inference.card import ModelCard, load_card
@@ -39,7 +39,7 @@ from localrag.store.schema import APPLICATION_ID, vectors_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from localrag.formats.registry import Format
+    from localrag.formats.known import Format
     from localrag.inference.catalogue import CatalogueEntry
 
 DOCS = Path(__file__).parent

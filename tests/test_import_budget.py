@@ -31,6 +31,7 @@ HEAVY = (
 
 INDEXING = (
     "localrag.chunking.structural",
+    "localrag.formats.known",
     "localrag.formats.registry",
     "localrag.inference.catalogue",
     "localrag.ingest.pipeline",

@@ -61,10 +61,10 @@ def list_models(*, as_json: bool) -> None:
 @json_option
 def show(name: str, *, as_json: bool) -> None:
     """Show all that is known of the model NAME: its card, or what the catalogue says."""
-    from msgspec import to_builtins  # noqa: PLC0415 - keeps --help light
+    from msgspec.json import decode, encode  # noqa: PLC0415 - keeps --help light
 
     facts, where = known_facts(name)
-    card = to_builtins(facts)
+    card = decode(encode(facts))  # as JSON has it
     if as_json:
         print_json({"card": card, "path": where and str(where)})
         return

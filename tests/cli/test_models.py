@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner, Result
-from msgspec import to_builtins
+from msgspec.json import encode
 from onnx_models import make_model, scorer
 from support import write_files
 
@@ -88,7 +88,7 @@ def test_all_that_is_known_of_a_model(models: Path) -> None:
     assert "models/tiny/model.json" in text
     shown = parsed("models", "show", "tiny")
     assert shown["path"] == str(models / "tiny" / "model.json")
-    assert shown["card"] == to_builtins(load_card(models / "tiny" / "model.json"))
+    assert shown["card"] == json.loads(encode(load_card(models / "tiny" / "model.json")))
 
 
 def test_all_that_the_catalogue_knows_of_a_model() -> None:
@@ -101,6 +101,7 @@ def test_all_that_the_catalogue_knows_of_a_model() -> None:
     calibration = parsed("models", "show", "localrag-cross-encoder-6l")["card"]["calibration"]
     shown = run("models", "show", "localrag-cross-encoder-6l").stdout
     assert f"scale {calibration['scale']}" in shown
+    assert "languages       ar, de, en" in shown
 
 
 def test_a_name_of_no_model() -> None:

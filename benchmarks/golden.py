@@ -79,9 +79,14 @@ def outcome(base: localrag.KnowledgeBase, question: Question) -> Counter[str]:
 
 def is_gold(hit: Hit, question: Question) -> bool:
     """Tell whether a hit lies in the question's section."""
+    return lies_in_section(hit.document, hit.heading, question)
+
+
+def lies_in_section(document: str, path: Sequence[str], question: Question) -> bool:
+    """Tell whether what stands in a document, below a path of headings, is in its section."""
     wanted = {question["heading"], question.get("heading_alt")} - {None}
-    headings = {heading.replace("`", "") for heading in hit.heading[-1:]}
-    same_file = hit.document.endswith(question["file"])
+    headings = {heading.replace("`", "") for heading in path[-1:]}
+    same_file = document.endswith(question["file"])
     return same_file and bool(headings & {heading.replace("`", "") for heading in wanted})
 
 

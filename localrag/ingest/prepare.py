@@ -16,6 +16,8 @@ from localrag.text.analysis import analyse
 from localrag.text.language import detect_language
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from localrag.config import Settings
     from localrag.inference.protocols import TokenCounter
     from localrag.ingest.discover import Source
@@ -109,7 +111,12 @@ def prepare_document(
     return Prepared(row, document.metadata, sections, chunks, words)
 
 
-def words_of(context: str, preamble: str, text: str) -> tuple[str, str]:
-    """Return the words of a chunk's context and of its body, as the index stores them."""
+def words_of(
+    context: str, preamble: str, text: str, analysis: Callable[[str], list[str]] = analyse
+) -> tuple[str, str]:
+    """Return the words of a chunk's context and of its body, as the index stores them.
+
+    Queries are analysed as texts are, so that another `analysis` is for measuring only.
+    """
     body = f"{preamble}\n{text}" if preamble else text
-    return " ".join(analyse(context)), " ".join(analyse(body))
+    return " ".join(analysis(context)), " ".join(analysis(body))

@@ -17,7 +17,7 @@ from localrag.text.match import match_expression
 from localrag.text.phrases import instead_expression
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import apsw
 
@@ -67,6 +67,8 @@ class Lexical:
     """Where given, it says what may stand in one list together: copies of a text may not."""
     files: SourceFiles | None = None
     """Where given, a file of source code raises its chunks."""
+    analysis: Callable[[str], list[QueryTerm]] = analyse_query
+    """What makes terms of a query: as the index was made, so another one is for measuring only."""
     name: str = "2a. bm25"
 
     def __call__(self, state: SearchState) -> SearchState:
@@ -97,7 +99,7 @@ class Lexical:
         """
         instead = instead_expression((one.word, one.text) for one in alternatives)
         beside = [*phrases, instead] if instead else phrases
-        terms = analyse_query(query)
+        terms = self.analysis(query)
         frequencies = document_frequencies(self.connection, [term.term for term in terms])
         kept = prune_frequent(terms, frequencies, count_chunks(self.connection))
         searched, added = split_frequent(kept, frequencies)

@@ -46,7 +46,7 @@ __all__ = [
     "analyse_query",
 ]
 
-ANALYSER_VERSION = "2"
+ANALYSER_VERSION = "3"
 """Changes whenever the same text would give other tokens, or these in another order: the index must
 then be rebuilt."""
 

@@ -16,6 +16,9 @@ written           folded          why
 ``コピー``          ``コピー``       too short to tell ``コピー`` from another word
 ``デ−タ``          ``データ``       a dash typed for the long vowel mark
 ``ヴァイオリン``    ``バイオリン``   two spellings of one sound
+``インタヴュー``    ``インタビュ``   the same sound before ``ャ``, ``ュ`` and ``ョ``
+``3か月``          ``3カ月``        a counter, also written ``ヶ``, ``ヵ``, ``ケ`` and ``箇``
+``関ヶ原``          ``関ケ原``       small and large ``ケ`` in names
 ``ひらがな``        ``ひらがな``     hiragana and katakana are often different words
 ``co­operate``     ``cooperate``   soft hyphens and zero-width characters
 ================  ==============  ===================================================
@@ -38,8 +41,13 @@ _INVISIBLE = re.compile(
 # Before NFKC, which turns a full-width dash into an ASCII hyphen.
 _DASH_FOR_LONG_VOWEL = re.compile("(?<=[ァ-ヺｦ-ﾟー])[‐-―−－─](?=[ァ-ヺｦ-ﾟ])")
 _FINAL_LONG_VOWEL = re.compile("(?<=[ァ-ヺー]{3})ー+(?![ァ-ヺー])")
-_V_SOUND = re.compile("ヴ[ァィェォ]?")
-_V_SOUNDS = {"ヴ": "ブ", "ヴァ": "バ", "ヴィ": "ビ", "ヴェ": "ベ", "ヴォ": "ボ"}
+_V_SOUND = re.compile("ヴ[ァィェォャュョ]?")
+_V_SOUNDS = {
+    "ヴ": "ブ", "ヴァ": "バ", "ヴィ": "ビ", "ヴェ": "ベ", "ヴォ": "ボ",
+    "ヴャ": "ビャ", "ヴュ": "ビュ", "ヴョ": "ビョ",
+}  # fmt: skip
+_COUNTED = re.compile("(?<=[0-9〇一二三四五六七八九十百千万数何])[ヶヵケか箇](?=[月所国条年])")
+_SMALL = str.maketrans("ヵヶ", "カケ")
 
 _ACCENTED_LATIN = re.compile(
     "[\u00c0-\u024f\u1e00-\u1eff][\u0300-\u036f]*|(?<=[a-z])[\u0300-\u036f]+|[ёЁ]"
@@ -57,6 +65,7 @@ def normalise(text: str) -> str:
     text = _DASH_FOR_LONG_VOWEL.sub("ー", _INVISIBLE.sub("", text))
     text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
     text = text.replace("\u2010", "-").replace("\u2019", "'")
+    text = _COUNTED.sub("カ", text).translate(_SMALL)
     return _FINAL_LONG_VOWEL.sub("", _V_SOUND.sub(lambda match: _V_SOUNDS[match[0]], text))
 
 

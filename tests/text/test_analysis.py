@@ -104,6 +104,26 @@ def test_analyse_query(query: str, expected: list[str]) -> None:
     assert terms(query) == expected
 
 
+SPELLINGS = [
+    ("サーバ", "サーバー"),
+    ("コンピュータ", "コンピューター"),
+    ("ユーザ名", "ユーザー名"),
+    ("サ－バ－", "ｻｰﾊﾞｰ"),
+    ("レビュー", "レヴュー"),
+    ("バイオリン", "ヴァイオリン"),
+    ("三か月", "三ヶ月"),
+    ("3カ国", "３箇国"),
+    ("関ヶ原", "関ケ原"),
+    ("ＲＵＳＴの所有権", "Rustの所有権"),
+    ("(株)東芝", "㈱東芝"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), [*SPELLINGS, *((b, a) for a, b in SPELLINGS)])
+def test_spellings_of_one_japanese_word_find_each_other(one: str, other: str) -> None:
+    assert {term.term for term in analyse_query(one)} <= {*analyse(f"前文。{other}を後文")}
+
+
 def test_one_character_is_looked_up_as_a_prefix() -> None:
     assert analyse_query("茶") == [QueryTerm("茶", prefix=True)]
     assert any(token.startswith("茶") for token in analyse("緑茶を飲む"))

@@ -16,16 +16,15 @@ import ast
 import inspect
 import json
 import re
+from dataclasses import MISSING, fields
 from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
-from msgspec.structs import fields
 
 from localrag import config, errors
-from localrag.checked import choices
 from localrag.cli.main import cli
 from localrag.config import Settings, setting_kinds
 from localrag.formats.known import FORMATS
@@ -149,11 +148,10 @@ def allowed(name: str) -> str:
     kind = setting_kinds()[name]
     if kind == (str | None):
         return "text, or nothing"
-    one_of = (True, False) if kind is bool else choices(kind)
-    if one_of:
-        return ", ".join(f"`{choice}`" for choice in one_of)
-    (limits,) = kind.__metadata__
-    return span(limits.ge, limits.le)
+    if limits := getattr(kind, "__metadata__", ()):
+        return span(limits[0].ge, limits[0].le)
+    choices = (True, False) if kind is bool else get_args(kind)
+    return ", ".join(f"`{choice}`" for choice in choices)
 
 
 def field_docstrings(source: str, class_name: str) -> dict[str, str]:
@@ -311,7 +309,7 @@ def card_fields() -> str:
     rows = (
         (
             f"`{field.name}`",
-            "yes" if field.required else shown(field.default),
+            "yes" if field.default is MISSING else shown(field.default),
             markdown(texts[field.name]),
         )
         for field in fields(ModelCard)

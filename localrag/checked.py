@@ -1,33 +1,61 @@
 """Makes what comes from outside into typed values, or says in words what is wrong with it.
 
 Model cards, settings and the answers of servers. What a field may hold stands in its annotation,
-once; msgspec checks it. A search imports this module, which is why it is not pydantic that does: to
-import that and to build its classes took a search 100 ms, and this takes 10.
+once; pydantic checks it. A search of a base with the models that ship has nothing to check, so that
+pydantic is imported where there is: it takes such a search 90 ms (docs/decisions.md). Therefore the
+classes are those of the standard library, and their limits are `Limits`.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
-from msgspec import DecodeError, Struct, ValidationError, convert, json
-from msgspec.inspect import is_struct_type
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, TypeAdapter, ValidationError
+    from pydantic_core import CoreSchema
 
-__all__ = ["Frozen", "InvalidValueError", "checked", "checked_json", "choices"]
+__all__ = ["Facts", "InvalidValueError", "Limits", "checked", "checked_json"]
 
 Checked = TypeVar("Checked")
 
-MESSAGE: Final = re.compile(r"(?P<problem>.*?)(?: - at `\$\.?(?P<place>[^`]*)`)?", re.DOTALL)
-UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
-MISSING: Final = re.compile(r"Object missing required field `(.*)`", re.DOTALL)
+UNKNOWN: Final = "unexpected_keyword_argument"
+"""pydantic's name for a field that a class does not have."""
+SUBJECT: Final = re.compile(r"^\w+ should\b")
+"""How pydantic begins: "Input should be", "String should have"."""
 
 
-class Frozen(Struct, frozen=True, forbid_unknown_fields=True):
-    """Base of everything that is read from a file of facts: nothing in it may be unknown.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a value must keep to, as metadata of an annotation: ``Annotated[int, Limits(ge=1)]``.
 
-    Classes repeat ``frozen`` and ``kw_only``, for type checkers and since the latter is not
-    inherited. Only `checked` and `checked_json` check types and limits; calling the class does not.
+    pydantic's own, and those of annotated-types, take 10 ms and more to import.
     """
+
+    ge: float | None = None
+    gt: float | None = None
+    le: float | None = None
+    min_length: int | None = None
+    pattern: str | None = None
+    """A regular expression of Rust, where ``$`` is the end, never a line break before it."""
+
+    def __get_pydantic_core_schema__(self, kind: type, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return the check of a `kind` within these limits."""
+        from pydantic import Field  # noqa: PLC0415 - only where something is checked
+
+        return handler.generate_schema(Annotated[kind, Field(**asdict(self))])
+
+
+class Facts:
+    """Base of the dataclasses that are read from files of facts.
+
+    Nothing in them may be unknown, and every number is one. Only `checked` and `checked_json` look
+    at types and limits; calling the class does not.
+    """
+
+    __pydantic_config__ = {"extra": "forbid", "allow_inf_nan": False}  # noqa: RUF012 - pydantic's
 
 
 class InvalidValueError(ValueError):
@@ -51,17 +79,27 @@ def checked(value: object, kind: type[Checked], *, strict: bool = True) -> Check
     """Return `value`, made of what JSON knows, as a `kind`.
 
     Args:
-        value: a number, a text, a list, a mapping.
-        kind: a class of fields, or any annotation.
+        value: a number, a text, a list, a mapping; a dataclass stands for the mapping of its
+            fields.
+        kind: a dataclass, or any annotation.
         strict: whether a number that is written as a text is refused.
 
     Raises:
         InvalidValueError: it is none; the first thing that is wrong.
     """
+    if strict:
+        # As JSON: of Python's own values a strict check would want tuples and ready objects.
+        try:
+            data = json.dumps(value, default=asdict).encode()
+        except TypeError:
+            raise InvalidValueError("", "give a text, a number, true or false, or null") from None
+        return checked_json(data, kind)
+    from pydantic import ValidationError  # noqa: PLC0415 - only where something is checked
+
     try:
-        return convert(value, kind, strict=strict)
+        return _adapter(kind).validate_python(value)
     except ValidationError as error:
-        raise _explained(error, kind) from None  # its own text might show a password
+        raise _explained(error) from None
 
 
 def checked_json(data: bytes, kind: type[Checked]) -> Checked:
@@ -70,36 +108,42 @@ def checked_json(data: bytes, kind: type[Checked]) -> Checked:
     Raises:
         InvalidValueError: it is none, or no JSON; the first thing that is wrong.
     """
+    from pydantic import ValidationError  # noqa: PLC0415 - only where something is checked
+
     try:
-        return json.decode(data, type=kind)
+        return _adapter(kind).validate_json(data, strict=True)
     except ValidationError as error:
-        raise _explained(error, kind) from None
-    except (DecodeError, UnicodeDecodeError) as error:
-        raise InvalidValueError("", str(error)) from None
+        raise _explained(error) from None  # its own text might show a password
 
 
-def choices(annotation: Any) -> tuple[object, ...]:  # noqa: ANN401 - annotations have no type
-    """Return what a field may be by its annotation, where that is one of a few; else nothing."""
-    if get_origin(annotation) is Literal:
-        return get_args(annotation)
-    return tuple(value for part in get_args(annotation) for value in choices(part))
+_adapters: Final[dict[object, Any]] = {}
 
 
-def _explained(error: ValidationError, kind: type) -> InvalidValueError:
-    found = MESSAGE.fullmatch(str(error))
-    problem, place = (found["problem"], found["place"] or "") if found else (str(error), "")
-    field = re.sub(r"\[(.*?)\]", r".\1", place).strip(".")
-    if unknown := UNKNOWN.fullmatch(problem):
-        return InvalidValueError(_below(field, unknown[1]), "there is no such field")
-    if missing := MISSING.fullmatch(problem):
-        return InvalidValueError(_below(field, missing[1]), "is missing", missing=True)
-    if problem.startswith("Invalid enum value"):
-        # `kind` need not be a class: an annotation such as tuple[X, ...] has no fields.
-        fields = get_type_hints(kind) if is_struct_type(kind) else {}
-        allowed = ", ".join(map(str, choices(fields.get(field, kind))))
-        problem += f": use one of {allowed}" if allowed else ""
+def _adapter(kind: type[Checked]) -> TypeAdapter[Checked]:
+    """Return what checks for a `kind`; it is made once, as that takes a millisecond and more."""
+    from pydantic import TypeAdapter  # noqa: PLC0415 - only where something is checked
+
+    if kind not in _adapters:
+        _adapters[kind] = TypeAdapter(kind)
+    adapter: TypeAdapter[Checked] = _adapters[kind]
+    return adapter
+
+
+def _explained(error: ValidationError) -> InvalidValueError:
+    """Return the first of what is wrong; before it an unknown field, which is often misspelt."""
+    found = min(error.errors(include_url=False), key=lambda one: one["type"] != UNKNOWN)
+    field = ".".join(map(str, found["loc"]))
+    if found["type"] == UNKNOWN:
+        return InvalidValueError(field, "there is no such field")
+    match found["type"]:
+        case "missing":
+            return InvalidValueError(field, "is missing", missing=True)
+        case "literal_error":
+            problem = f"there is no {found['input']!r}: use {found['ctx']['expected']}"
+        case "dataclass_type":
+            problem = "must be an object"
+        case "value_error":
+            problem = str(found["ctx"]["error"])
+        case _:
+            problem = SUBJECT.sub("must", found["msg"])
     return InvalidValueError(field, problem)
-
-
-def _below(field: str, name: str) -> str:
-    return f"{field}.{name}" if field else name

@@ -6,9 +6,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Annotated, Any, Final, Literal, Self, get_type_hints
 
-from msgspec import Meta
-
-from localrag.checked import InvalidValueError, checked
+from localrag.checked import InvalidValueError, Limits, checked
 from localrag.errors import SettingsError
 
 __all__ = ["CHUNK_TOKENS", "Chunking", "ContextLine", "Settings", "VectorForm", "make_settings"]
@@ -35,6 +33,9 @@ vectors; the title alone; nothing."""
 VectorForm = Literal["int8", "float32"]
 """How a file keeps the embeddings: one byte per dimension, or four."""
 
+
+OVERLAP_TOKENS: Final = 50
+"""Tokens that chunks share where no number is asked for, unless that is more than half of one."""
 
 FITTING: Final[Any] = None
 """A size that is not given: the one that fits the way of cutting."""
@@ -63,52 +64,52 @@ class Settings:
     context_line: ContextLine = "full"
     """What stands above each chunk: title and headings (full), the same but not in the vectors
     (words), the title alone (title), or nothing (none); kept in the file."""
-    chunk_tokens: Annotated[int, Meta(ge=32, le=8_192)] = FITTING
+    chunk_tokens: Annotated[int, Limits(ge=32, le=8_192)] = FITTING
     """Most tokens of a chunk's text, in the bi-encoder's own count: 300, or 100 for
     sentence-window, parent-child and record; kept in the file."""
-    overlap_tokens: Annotated[int, Meta(ge=0)] = FITTING
+    overlap_tokens: Annotated[int, Limits(ge=0)] = FITTING
     """Tokens at the end of a chunk that the next one repeats: 50, or half of a small chunk; none
     but for structural and fixed. Kept in the file."""
     vectors: VectorForm = "int8"
     """How embeddings are kept: a byte per dimension (int8), or four (float32), which makes a file
     twice as large and finds the same passages; kept in the file."""
-    window_sentences: Annotated[int, Meta(ge=0)] = 3
+    window_sentences: Annotated[int, Limits(ge=0)] = 3
     """Sentences before and after a matched one that are returned with it (sentence-window)."""
-    section_tokens: Annotated[int, Meta(ge=1)] = 1_000
+    section_tokens: Annotated[int, Limits(ge=1)] = 1_000
     """Most tokens of a section that is returned for a matched part of it (parent-child)."""
-    max_file_bytes: Annotated[int, Meta(ge=1)] = 50_000_000
+    max_file_bytes: Annotated[int, Limits(ge=1)] = 50_000_000
     """Larger files are skipped, with a message."""
-    reader_seconds: Annotated[int, Meta(ge=1)] = 120
+    reader_seconds: Annotated[int, Limits(ge=1)] = 120
     """Longest time that reading one file may take, or each page of it that is read from its
     picture; then it is skipped."""
-    reader_memory_bytes: Annotated[int, Meta(ge=100_000_000)] = 1_000_000_000
+    reader_memory_bytes: Annotated[int, Limits(ge=100_000_000)] = 1_000_000_000
     """Most memory that a process which reads files may take, where the system can limit it."""
     glossary: bool = True
     """Whether a search also looks for what the glossary says of the query's words: abbreviations
     that documents explain, and those that the user added."""
     spelling: bool = True
     """Whether a search also looks for the nearest words of a word that no document has."""
-    retrieve_k: Annotated[int, Meta(ge=1, le=4_096)] = 50
+    retrieve_k: Annotated[int, Limits(ge=1, le=4_096)] = 50
     """Candidates of each retrieval method."""
-    vector_matrix_from: Annotated[int, Meta(ge=1)] = 5_000
+    vector_matrix_from: Annotated[int, Limits(ge=1)] = 5_000
     """Chunks from which a process that searches more than once keeps the vectors in memory, in a
     coded form that finds the nearest sooner."""
-    vector_memory_bytes: Annotated[int, Meta(ge=0)] = 1_000_000_000
+    vector_memory_bytes: Annotated[int, Limits(ge=0)] = 1_000_000_000
     """Most memory that they may take, about 450 bytes per chunk; a base that needs more is searched
     on the disk."""
-    rrf_k: Annotated[int, Meta(ge=1)] = 60
+    rrf_k: Annotated[int, Limits(ge=1)] = 60
     """Constant of reciprocal rank fusion."""
-    rerank_top: Annotated[int, Meta(ge=1, le=1_000)] = 30
+    rerank_top: Annotated[int, Limits(ge=1, le=1_000)] = 30
     """Candidates that the cross-encoder reads."""
-    passage_tokens: Annotated[int, Meta(ge=1)] = 2_000
+    passage_tokens: Annotated[int, Limits(ge=1)] = 2_000
     """Most tokens of the passages that an answer is taken from."""
-    answer_passages: Annotated[int, Meta(ge=1)] = 5
+    answer_passages: Annotated[int, Limits(ge=1)] = 5
     """Passages that an answer is taken from."""
-    answer_neighbours: Annotated[int, Meta(ge=0)] = 1
+    answer_neighbours: Annotated[int, Limits(ge=0)] = 1
     """Chunks before and after a matched one that the answer may use."""
-    answer_sentences: Annotated[int, Meta(ge=1)] = 3
+    answer_sentences: Annotated[int, Limits(ge=1)] = 3
     """Most sentences of an extractive answer."""
-    min_relevance: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.3
+    min_relevance: Annotated[float, Limits(ge=0.0, le=1.0)] = 0.3
     """An answer needs a passage of at least this probability; below it nothing was found."""
     keep_traces: bool = True
     """Whether each query's trace is written to the file."""
@@ -120,15 +121,15 @@ class Settings:
         return settings
 
     def __post_init__(self) -> None:
-        """Fill in the sizes that fit the way of cutting, and check every value."""
+        """Fill in the sizes that fit the way of cutting, and check what is not the default."""
         problems = []
         if self.chunk_tokens is FITTING:
-            object.__setattr__(self, "chunk_tokens", CHUNK_TOKENS.get(self.chunking, 100))
+            object.__setattr__(self, "chunk_tokens", CHUNK_TOKENS.get(str(self.chunking), 100))
         if self.overlap_tokens is FITTING:
             object.__setattr__(self, "overlap_tokens", self._fitting_overlap())
-        for name, kind in setting_kinds().items():
+        for name in self._changed():
             try:
-                checked(getattr(self, name), kind)
+                checked(getattr(self, name), setting_kinds()[name])
             except InvalidValueError as error:
                 problems.append(f"{name}: {error}")
         if not problems and self.overlap_tokens > self.chunk_tokens // 2:
@@ -140,9 +141,22 @@ class Settings:
         if problems:
             raise _refused(problems)
 
+    def _changed(self) -> list[str]:
+        """Return the names of all settings that are not the defaults, which need no check."""
+        sizes = {"chunk_tokens": CHUNK_TOKENS["structural"], "overlap_tokens": OVERLAP_TOKENS}
+        return [
+            one.name
+            for one in fields(self)
+            if one.init and not _same(getattr(self, one.name), sizes.get(one.name, one.default))
+        ]
+
     def _fitting_overlap(self) -> int:
         overlaps = self.chunking in OVERLAPPING and isinstance(self.chunk_tokens, int)
-        return min(50, self.chunk_tokens // 2) if overlaps else 0
+        return min(OVERLAP_TOKENS, self.chunk_tokens // 2) if overlaps else 0
+
+
+def _same(value: object, default: object) -> bool:
+    return type(value) is type(default) and value == default  # 1 is not True
 
 
 @cache

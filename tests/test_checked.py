@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError, dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
-from msgspec import Meta
 
-from localrag.checked import Frozen, InvalidValueError, checked, checked_json, choices
+from localrag.checked import Facts, InvalidValueError, Limits, checked, checked_json
 
 
-class Wheel(Frozen, frozen=True, kw_only=True):
-    inches: Annotated[int, Meta(ge=1)]
+@dataclass(frozen=True, kw_only=True)
+class Wheel(Facts):
+    inches: Annotated[int, Limits(ge=1)]
     colour: Literal["red", "blue"] | None = None
 
 
-class Cart(Frozen, frozen=True, kw_only=True):
-    name: Annotated[str, Meta(pattern=r"^[a-z]+\Z")]
+@dataclass(frozen=True, kw_only=True)
+class Cart(Facts):
+    name: Annotated[str, Limits(pattern=r"^[a-z]+$")]
     kind: Literal["hand", "ox"] = "hand"
-    wheels: Annotated[tuple[Wheel, ...], Meta(max_length=4)] = ()
+    wheels: Annotated[tuple[Wheel, ...], Limits(min_length=1)] = ()
     weight: float = 0.0
 
     def __post_init__(self) -> None:
@@ -35,19 +38,27 @@ def test_what_fits_is_returned_with_its_types_and_defaults() -> None:
 @pytest.mark.parametrize(
     ("facts", "field", "problem"),
     [
-        ({"name": "A"}, "name", "Expected `str` matching regex"),
-        ({"name": "a\n"}, "name", "Expected `str` matching regex"),
-        ({"name": 3}, "name", "Expected `str`, got `int`"),
-        ({"name": "a", "kind": "dog"}, "kind", "Invalid enum value 'dog': use one of hand, ox"),
-        ({"name": "a", "weight": "3"}, "weight", "Expected `float`, got `str`"),
-        ({"name": "a", "wheels": [{"inches": 0}]}, "wheels.0.inches", "Expected `int` >= 1"),
+        ({"name": "A"}, "name", "must match pattern"),
+        ({"name": "a\n"}, "name", "must match pattern"),
+        ({"name": 3}, "name", "must be a valid string"),
+        ({"name": "a", "kind": "dog"}, "kind", "there is no 'dog': use 'hand' or 'ox'"),
+        ({"name": "a", "weight": "3"}, "weight", "must be a valid number"),
+        (
+            {"name": "a", "wheels": [{"inches": 0}]},
+            "wheels.0.inches",
+            "must be greater than",
+        ),
         ({"name": "a", "wheels": [{"inches": 1}, {}]}, "wheels.1.inches", "is missing"),
         ({"name": "a", "wheels": [{"size": 1}]}, "wheels.0.size", "there is no such field"),
-        ({"name": "a", "wheels": [{"inches": 1}] * 5}, "wheels", "Expected `array` of length <= 4"),
-        ({"name": "a", "a ` - at `$.b`": 1}, "a ` - at `$.b`", "there is no such field"),
+        ({"name": "a", "wheels": [{"size": 1}, 3]}, "wheels.0.size", "there is no such field"),
+        ({"name": "a", "wheels": []}, "wheels", "must have at least 1 item"),
+        ({"name": "a", "weight": float("nan")}, "weight", "must be a finite number"),
+        ({"name": "a", "wheels": [3]}, "wheels.0", "must be an object"),
+        ({"name": Path("a")}, "", "give a text, a number"),
+        ({"nane": "a"}, "nane", "there is no such field"),
         ({}, "name", "is missing"),
         ({"name": "a", "kind": "ox"}, "", "an ox needs wheels"),
-        ([], "", "Expected `object`, got `array`"),
+        ([], "", "must be an object"),
     ],
 )
 def test_what_is_wrong_is_named(facts: Any, field: str, problem: str) -> None:
@@ -62,8 +73,10 @@ def test_what_is_wrong_is_named(facts: Any, field: str, problem: str) -> None:
     assert caught.value.__cause__ is None
 
 
-def test_a_choice_deep_inside_is_named_without_the_allowed_ones() -> None:
-    with pytest.raises(InvalidValueError, match=r"^0\.colour: Invalid enum value 'green'$"):
+def test_a_choice_deep_inside_is_named_with_the_allowed_ones() -> None:
+    with pytest.raises(
+        InvalidValueError, match=r"^0\.colour: there is no 'green': use 'red' or 'blue'$"
+    ):
         checked([{"inches": 1, "colour": "green"}], tuple[Wheel, ...])
 
 
@@ -78,12 +91,6 @@ def test_a_number_may_be_written_as_a_text_where_that_is_allowed() -> None:
     assert checked({"inches": "3"}, Wheel, strict=False) == Wheel(inches=3)
 
 
-def test_the_choices_of_an_annotation() -> None:
-    assert choices(Literal["a", "b"]) == ("a", "b")
-    assert choices(Literal["a"] | None) == ("a",)
-    assert choices(Annotated[int, Meta(ge=1)]) == ()
-
-
 def test_what_was_checked_cannot_be_changed() -> None:
-    with pytest.raises(AttributeError, match="immutable"):
+    with pytest.raises(FrozenInstanceError):
         Wheel(inches=1).inches = 2  # type: ignore[misc]

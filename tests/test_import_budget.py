@@ -8,11 +8,9 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from onnx_models import make_model, scorer
 from support import write_files
 
 import localrag
-from localrag.config import make_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +21,7 @@ HEAVY = (
     "numpy",
     "apsw",
     "sqlite_vec",
-    "msgspec",
+    "pydantic",
     "rich",
     "huggingface_hub",
 )
@@ -118,16 +116,11 @@ print(json.dumps(list(sys.modules)))
 """
 
 
-def test_a_search_imports_only_what_it_uses(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LOCALRAG_MODELS", str(tmp_path / "models"))
-    make_model(tmp_path / "models" / "tiny", max_tokens=64)
-    make_model(tmp_path / "models" / "judge", "cross-encoder", scorer(), max_tokens=64)
+@pytest.mark.models
+def test_a_search_imports_only_what_it_uses(tmp_path: Path) -> None:
     write_files(tmp_path / "docs", {"a.md": "# One\n\none two three four\n"})
     base = tmp_path / "base.db"
-    settings = make_settings(chunk_tokens=40, overlap_tokens=5)
-    with localrag.open(base, settings=settings, embedder="tiny", reranker="judge") as kb:
+    with localrag.open(base) as kb:
         kb.sync(tmp_path / "docs")
     arguments = ["localrag", "search", "one two", "--db", str(base)]
     finished = subprocess.run(  # noqa: S603 - our own program

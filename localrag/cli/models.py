@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,10 +63,8 @@ def list_models(*, as_json: bool) -> None:
 @json_option
 def show(name: str, *, as_json: bool) -> None:
     """Show all that is known of the model NAME: its card, or what the catalogue says."""
-    from msgspec.json import decode, encode  # noqa: PLC0415 - keeps --help light
-
     facts, where = known_facts(name)
-    card = decode(encode(facts))  # as JSON has it
+    card = json.loads(json.dumps(asdict(facts)))  # as JSON has it
     if as_json:
         print_json({"card": card, "path": where and str(where)})
         return

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from localrag.errors import ModelError
-from localrag.inference.card import load_card
+from localrag.inference.card import load_card, shipped_card
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +31,7 @@ __all__ = [
     "find_fingerprint",
     "installed_models",
     "lasting_name",
+    "read_card",
     "user_models",
 ]
 
@@ -94,7 +95,17 @@ def installed_models() -> list[InstalledModel]:
 def _valid_models() -> Iterator[InstalledModel]:
     for path, origin in card_paths():
         with suppress(ModelError):  # `localrag models verify` tells what is wrong with it
-            yield InstalledModel(load_card(path), path, origin)
+            yield InstalledModel(read_card(path), path, origin)
+
+
+def read_card(path: Path) -> ModelCard:
+    """Return the card at `path`, which is checked unless it is one that ships.
+
+    Raises:
+        ModelError: there is no such file, or it is not a valid card.
+    """
+    ships = path.parent == bundled_models() / DEFAULT_FAMILY
+    return shipped_card(path) if ships else load_card(path)
 
 
 def find_card(model: str | Path | None, kind: str) -> Path:
@@ -142,7 +153,8 @@ def _installed(name: str, kind: str) -> Path | None:
         return _card_at(bundled_models() / name, kind)
     card = _card_at(user_models() / name, kind)
     if card is None:
-        cards = {load_card(path).name: path for path in cards_in(bundled_models() / DEFAULT_FAMILY)}
+        shipped = cards_in(bundled_models() / DEFAULT_FAMILY)
+        cards = {shipped_card(path).name: path for path in shipped}
         card = cards.get(name)
     return card
 

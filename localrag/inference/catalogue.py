@@ -6,19 +6,19 @@ of any other the hub's own hash is taken at the download and kept in the stored 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Annotated
 
-from msgspec import Meta
-
-from localrag.checked import Frozen, checked_json
+from localrag.checked import Facts, Limits, checked_json
 from localrag.inference.card import ModelFacts, Positive, RelativePath, Sha256
 
 __all__ = ["CatalogueEntry", "HubFile", "catalogue"]
 
 
-class HubFile(Frozen, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class HubFile(Facts):
     """One file of a model on the hub."""
 
     path: RelativePath
@@ -28,15 +28,16 @@ class HubFile(Frozen, frozen=True, kw_only=True):
     bytes: Positive | None = None
 
 
-class CatalogueEntry(ModelFacts, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class CatalogueEntry(ModelFacts):
     """A published model: its facts, and what to fetch."""
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][\w.-]*\Z")]
-    repository: Annotated[str, Meta(pattern=r"^[\w.-]+/[\w.-]+\Z")]
+    name: Annotated[str, Limits(pattern=r"^[A-Za-z0-9][\w.-]*$")]
+    repository: Annotated[str, Limits(pattern=r"^[\w.-]+/[\w.-]+$")]
     """Owner and name on the hub."""
-    revision: Annotated[str, Meta(pattern=r"^([0-9a-f]{40}|main)\Z")]
+    revision: Annotated[str, Limits(pattern=r"^([0-9a-f]{40}|main)$")]
     """The commit whose files these facts describe; `main`, the newest, where none is known."""
-    files: Annotated[tuple[HubFile, ...], Meta(min_length=2)]
+    files: Annotated[tuple[HubFile, ...], Limits(min_length=2)]
 
     def __post_init__(self) -> None:
         """Check that it lists its files, too. ValueError: it does not."""

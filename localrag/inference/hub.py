@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -115,7 +115,7 @@ def _downloaded(
             raise  # the disk's fault: `being_made` says what to do
         raise ModelError(_reason(library, error, entry, endpoint)) from error
     shutil.rmtree(folder / PARTS, ignore_errors=True)
-    facts = {name: getattr(entry, name) for name in ModelFacts.__struct_fields__}
+    facts = {fact.name: getattr(entry, fact.name) for fact in fields(ModelFacts)}
     source = f"{entry.source} ({entry.repository} at {info.sha})"
     return checked(facts | {"source": source, "files": files}, ModelCard)
 

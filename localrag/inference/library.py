@@ -10,10 +10,9 @@ import json
 import re
 import shutil
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from msgspec import to_builtins
 
 from localrag.checked import InvalidValueError, checked
 from localrag.errors import BusyError, ModelError
@@ -102,7 +101,7 @@ def put_in_place(folder: Path, card: ModelCard) -> InstalledModel:
     """
     card.verify(folder)
     try_model(card, folder)
-    facts = {name: fact for name, fact in to_builtins(card).items() if fact is not None}
+    facts = {name: fact for name, fact in asdict(card).items() if fact is not None}
     text = json.dumps(facts, ensure_ascii=False, indent=2)
     (folder / "model.json").write_text(f"{text}\n", encoding="utf-8")
     target = user_models() / card.name

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import urlsplit
 
-from msgspec import Meta
-from msgspec.structs import replace
-
-from localrag.checked import Frozen, InvalidValueError, checked
+from localrag.checked import Facts, InvalidValueError, Limits, checked
 from localrag.errors import ModelError
 from localrag.inference.card import PLAIN_SIGMOID, Calibration, Kind, Positive, RelativePath
 
@@ -35,22 +33,23 @@ KEY_VARIABLES: dict[Kind, str] = {
     "bi-encoder": "LOCALRAG_EMBEDDINGS_API_KEY",
     "cross-encoder": "LOCALRAG_RERANK_API_KEY",
 }
-Seconds = Annotated[float, Meta(gt=0)]
+Seconds = Annotated[float, Limits(gt=0)]
 
 
-class RemoteCard(Frozen, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class RemoteCard(Facts):
     """Facts of a model on a server."""
 
     kind: Kind
     url: str
     """Address below which ``/embeddings`` or ``/rerank`` lies, without a password."""
-    model: Annotated[str, Meta(min_length=1)]
+    model: Annotated[str, Limits(min_length=1)]
     """The model's name on the server."""
-    api_key_variable: Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\Z")] | None = None
+    api_key_variable: Annotated[str, Limits(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
     """Environment variable with the API key; one for each kind where none is given."""
     dimensions: Positive | None = None
     """Length of a vector; asked for at the first need where it is not given."""
-    max_tokens: Annotated[int, Meta(ge=64)] = 512
+    max_tokens: Annotated[int, Limits(ge=64)] = 512
     """Longest input that the server reads whole."""
     tokenizer: RelativePath | None = None
     """The model's `tokenizer.json`, beside the card; tokens are estimated without it."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import base64
 import binascii
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from msgspec import Struct
 
 from localrag.checked import checked
 from localrag.errors import RemoteError
 from localrag.inference.bundle import DEFAULT_FAMILY, find_card
-from localrag.inference.card import load_card
+from localrag.inference.card import shipped_card
 from localrag.inference.http_client import JsonClient, Patience
 from localrag.inference.legal_text import legal_text
 from localrag.inference.library_tokenizer import LibraryTokenizer
@@ -126,17 +126,19 @@ def _tokenizer(card: RemoteCard, directory: Path) -> tuple[Tokenizer, int]:
     if card.tokenizer is not None:
         return LibraryTokenizer(directory / card.tokenizer), card.max_tokens
     bundled = find_card(DEFAULT_FAMILY, "bi-encoder")
-    tokenizer = open_tokenizer(load_card(bundled), bundled.parent)
+    tokenizer = open_tokenizer(shipped_card(bundled), bundled.parent)
     return tokenizer, int(card.max_tokens * ESTIMATED_SHARE)
 
 
-class _Item(Struct):
+@dataclass(frozen=True, slots=True)
+class _Item:
     embedding: list[float] | str
     """Numbers, or the base64 of little-endian float32."""
     index: int | None = None
 
 
-class _Answer(Struct):
+@dataclass(frozen=True, slots=True)
+class _Answer:
     data: list[_Item]
 
 

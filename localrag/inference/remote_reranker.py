@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from msgspec import Struct
 
 from localrag.checked import checked
 from localrag.inference.cross_encoder import calibrate
@@ -82,12 +82,14 @@ class RemoteReranker:
             raise unusable(f"{self._client.url}/rerank", self.name, error) from error
 
 
-class _Result(Struct):
+@dataclass(frozen=True, slots=True)
+class _Result:
     index: int
     relevance_score: float
 
 
-class _Answer(Struct):
+@dataclass(frozen=True, slots=True)
+class _Answer:
     results: list[_Result]
 
 

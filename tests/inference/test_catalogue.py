@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, fields
 from typing import Any
 
 import pytest
-from msgspec import to_builtins
 
 from localrag.checked import InvalidValueError, checked
 from localrag.inference.card import ModelCard, ModelFacts
@@ -37,7 +37,7 @@ def test_the_models_are_these() -> None:
 @pytest.mark.parametrize("name", sorted(NAMED))
 def test_every_entry_becomes_a_card_once_its_files_are_known(name: str) -> None:
     entry = catalogue()[name]
-    facts = {name: getattr(entry, name) for name in ModelFacts.__struct_fields__}
+    facts = {fact.name: getattr(entry, fact.name) for fact in fields(ModelFacts)}
     files = [{"path": file.path, "sha256": "0" * 64, "bytes": 1} for file in entry.files]
     card = checked(facts | {"files": files}, ModelCard)
     assert card.architecture
@@ -77,6 +77,6 @@ def test_models_of_one_family_have_its_prefixes() -> None:
     ],
 )
 def test_a_wrong_entry_is_refused(changes: dict[str, Any], word: str) -> None:
-    facts = to_builtins(catalogue()["all-MiniLM-L6-v2"]) | changes
+    facts = asdict(catalogue()["all-MiniLM-L6-v2"]) | changes
     with pytest.raises(InvalidValueError, match=word):
         checked(facts, CatalogueEntry)

@@ -11,12 +11,12 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import NETWORK_CALLS
 from hub_server import COMMIT, Hub, serving
-from msgspec.json import encode
 from onnx_models import make_model
 
 from localrag.checked import checked
@@ -140,7 +140,7 @@ def test_a_hub_is_asked_for_what_is_needed_and_told_who_asks(
     environment = {key: value for key, value in os.environ.items() if "TELEMETRY" not in key}
     subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", FRESH],
-        input=encode(know(monkeypatch)).decode(),
+        input=json.dumps(asdict(know(monkeypatch))),
         env=environment,
         text=True,
         check=True,

@@ -104,8 +104,10 @@ def read_card(path: Path) -> ModelCard:
     Raises:
         ModelError: there is no such file, or it is not a valid card.
     """
-    ships = path.parent == bundled_models() / DEFAULT_FAMILY
-    return shipped_card(path) if ships else load_card(path)
+    with suppress(ModelError):  # none ship, or this one is damaged, as `load_card` says
+        if path.parent == bundled_models() / DEFAULT_FAMILY:
+            return shipped_card(path)
+    return load_card(path)
 
 
 def find_card(model: str | Path | None, kind: str) -> Path:

@@ -7,6 +7,7 @@ import pytest
 from tiny_models import make_family
 
 from localrag.errors import ModelError
+from localrag.inference import bundle
 from localrag.inference.bundle import bundled_models, cards_in, read_card
 from localrag.inference.card import load_card, shipped_card
 
@@ -146,6 +147,14 @@ def test_a_card_that_shipped_and_was_damaged_says_what_is_wrong(
 ) -> None:
     with pytest.raises(ModelError, match=word):
         shipped_card(changed(family, **values))
+
+
+def test_a_card_that_did_not_ship_needs_none_that_did(
+    family: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle, "PACKAGE", family / "localrag")
+    path = family / "bi-encoder.json"
+    assert read_card(path) == load_card(path)
 
 
 def test_a_card_that_did_not_ship_is_checked(family: Path) -> None:

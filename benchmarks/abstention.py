@@ -32,7 +32,8 @@ from set_index import CachedEmbedder, open_set, passage_ids
 
 from localrag.evaluate.datasets import read_set
 from localrag.inference.load import load_embedder, load_reranker
-from localrag.search.pipeline import Plan, search_stages
+from localrag.search.pipeline import search_stages
+from localrag.search.plan import Plan
 from localrag.search.run import run_stages
 
 if TYPE_CHECKING:

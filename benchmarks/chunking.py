@@ -31,7 +31,7 @@ import localrag
 from localrag.config import make_settings
 from localrag.formats.registry import read_document
 from localrag.inference.load import load_embedder, load_reranker
-from localrag.search.pipeline import Mode
+from localrag.search.plan import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -31,7 +32,8 @@ from localrag.evaluate.metrics import summarise
 from localrag.inference.load import load_embedder, load_reranker
 from localrag.search.expand import Expand
 from localrag.search.glossary import glossary_alternatives
-from localrag.search.pipeline import Plan, search_stages
+from localrag.search.pipeline import search_stages
+from localrag.search.plan import Plan
 from localrag.search.run import run_stages
 from localrag.text.phrases import long_key, short_key
 
@@ -148,7 +150,7 @@ def rank(
     glossary: bool,
 ) -> dict[str, list[str]]:
     """Return the ranking of passages for every question."""
-    settings = base.settings.model_copy(update={"glossary": glossary, "spelling": False})
+    settings = replace(base.settings, glossary=glossary, spelling=False)
     plan = Plan(mode=mode, rerank=False)
     stages = [
         stage

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Final
 from report import print_json, print_table, progress
 
 import localrag
-from localrag.formats.registry import SUPPORTED_SUFFIXES
+from localrag.formats.known import SUPPORTED_SUFFIXES
 from localrag.inference.fake import FakeEmbedder, FakeReranker
 
 if TYPE_CHECKING:

@@ -33,7 +33,8 @@ from localrag.evaluate.datasets import PassageChoice, find_sets, read_set
 from localrag.evaluate.metrics import summarise
 from localrag.inference.load import load_embedder, load_reranker
 from localrag.search.expand import Expand
-from localrag.search.pipeline import Plan, search_stages
+from localrag.search.pipeline import search_stages
+from localrag.search.plan import Plan
 from localrag.search.run import run_stages
 
 if TYPE_CHECKING:

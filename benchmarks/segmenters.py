@@ -44,7 +44,8 @@ from localrag.inference.load import load_embedder, load_reranker
 from localrag.ingest.prepare import words_of
 from localrag.records import SearchState
 from localrag.search.expand import Expand
-from localrag.search.pipeline import Plan, search_stages
+from localrag.search.pipeline import search_stages
+from localrag.search.plan import Plan
 from localrag.search.retrieve import Lexical, Vector, with_lists
 from localrag.search.run import run_stages
 from localrag.search.transform import PassThrough, Transform

@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Literal
@@ -31,7 +32,8 @@ from localrag.evaluate.datasets import read_set
 from localrag.evaluate.metrics import summarise
 from localrag.inference.load import load_embedder, load_reranker
 from localrag.search.expand import Expand
-from localrag.search.pipeline import Plan, search_stages
+from localrag.search.pipeline import search_stages
+from localrag.search.plan import Plan
 from localrag.search.run import run_stages
 from localrag.text.folding import normalise
 from localrag.text.spelling import plain_words
@@ -154,7 +156,7 @@ def rank(
     spelling: bool,
 ) -> tuple[dict[str, list[str]], float]:
     """Return the ranking of passages for every question, and the median time of stage 1."""
-    settings = base.settings.model_copy(update={"glossary": False, "spelling": spelling})
+    settings = replace(base.settings, glossary=False, spelling=spelling)
     stages = [
         stage
         for stage in search_stages(

@@ -31,7 +31,8 @@ import localrag
 from localrag.formats.registry import read_document
 from localrag.ingest.discover import uri_of
 from localrag.search.expand import Expand
-from localrag.search.pipeline import Plan, search_stages
+from localrag.search.pipeline import search_stages
+from localrag.search.plan import Plan
 from localrag.search.reading import as_read
 from localrag.search.rerank import evidence
 from localrag.search.run import run_stages

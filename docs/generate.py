@@ -16,6 +16,7 @@ import ast
 import inspect
 import json
 import re
+from dataclasses import MISSING, fields
 from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
@@ -25,8 +26,8 @@ import click
 
 from localrag import config, errors
 from localrag.cli.main import cli
-from localrag.config import Settings
-from localrag.formats.registry import FORMATS
+from localrag.config import Settings, setting_kinds
+from localrag.formats.known import FORMATS
 from localrag.inference import card
 from localrag.inference.bundle import DEFAULT_FAMILY, bundled_models
 from localrag.inference.card import ModelCard, load_card
@@ -35,9 +36,9 @@ from localrag.store.migrations import FORMAT_VERSION, MIGRATIONS
 from localrag.store.schema import APPLICATION_ID, vectors_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from localrag.formats.registry import Format
+    from localrag.formats.known import Format
     from localrag.inference.catalogue import CatalogueEntry
 
 DOCS = Path(__file__).parent
@@ -137,24 +138,20 @@ def settings() -> str:
     standard = Settings()
     rows = (
         (f"`{name}`", f"`{getattr(standard, name)}`", allowed(name), texts[name])
-        for name in Settings.model_fields
+        for name in setting_kinds()
     )
     return table(("setting", "default", "allowed", "meaning"), rows)
 
 
 def allowed(name: str) -> str:
     """Return the values that a setting may have."""
-    field = Settings.model_fields[name]
-    if field.annotation == (str | None):
+    kind = setting_kinds()[name]
+    if kind == (str | None):
         return "text, or nothing"
-    choices = (True, False) if field.annotation is bool else get_args(field.annotation)
-    if choices:
-        return ", ".join(f"`{choice}`" for choice in choices)
-    limits: Mapping[str, float | None] = {
-        limit: next((getattr(one, limit) for one in field.metadata if hasattr(one, limit)), None)
-        for limit in ("ge", "le")
-    }
-    return span(limits["ge"], limits["le"])
+    if limits := getattr(kind, "__metadata__", ()):
+        return span(limits[0].ge, limits[0].le)
+    choices = (True, False) if kind is bool else get_args(kind)
+    return ", ".join(f"`{choice}`" for choice in choices)
 
 
 def field_docstrings(source: str, class_name: str) -> dict[str, str]:
@@ -310,8 +307,12 @@ def card_fields() -> str:
     source = inspect.getsource(card)
     texts = field_docstrings(source, "ModelFacts") | field_docstrings(source, "ModelCard")
     rows = (
-        (f"`{name}`", "yes" if field.is_required() else shown(field.default), markdown(texts[name]))
-        for name, field in ModelCard.model_fields.items()
+        (
+            f"`{field.name}`",
+            "yes" if field.default is MISSING else shown(field.default),
+            markdown(texts[field.name]),
+        )
+        for field in fields(ModelCard)
     )
     return table(("field", "needed, or default", "meaning"), rows)
 

@@ -10,7 +10,7 @@ from localrag import __version__
 from localrag.ingest import lazy as ingest
 from localrag.opening import keep_names
 from localrag.records import Answer, SearchResult
-from localrag.search.pipeline import Plan, hits
+from localrag.search.plan import Plan
 from localrag.session import Session
 from localrag.store.chunks import chunk_sizes, fetch_chunks
 from localrag.store.compact import compact
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         SyncReport,
         Trace,
     )
-    from localrag.search.pipeline import CopiesMode, ExpandMode, Mode
+    from localrag.search.plan import CopiesMode, ExpandMode, Mode
     from localrag.store.documents import DocumentRow
 
 __all__ = ["KnowledgeBase"]
@@ -332,6 +332,8 @@ class KnowledgeBase(Session):
             operators=operators,
         )
         state, trace = self._run(plan, query)
+        from localrag.search.pipeline import hits  # noqa: PLC0415 - see `Session._search_stages`
+
         return SearchResult(trace.query, hits(state), trace)
 
     def ask(  # noqa: PLR0913 - each is one choice that a caller has

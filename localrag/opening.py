@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from localrag.errors import NotAKnowledgeBaseError, SettingsError
 from localrag.inference.choice import given_model, require_room, stored_model
@@ -124,15 +124,15 @@ def _as_made(settings: Settings, stored: Mapping[str, str], base: str) -> Settin
     """
     if "fingerprint" not in stored:
         return settings
-    kept = {name: int(stored[name]) for name in CHUNK_SIZES if name in stored}
-    ways = {name: stored.get(name, first) for name, first in CHUNK_WAYS.items()}
-    for name, value in (kept | ways).items():
-        if name in settings.model_fields_set and getattr(settings, name) != value:
+    made: dict[str, Any] = {name: stored.get(name, first) for name, first in CHUNK_WAYS.items()}
+    made |= {name: int(stored[name]) for name in CHUNK_SIZES if name in stored}
+    for name, value in made.items():
+        if name in settings.given and getattr(settings, name) != value:
             raise SettingsError(
                 f"{base} was made with {name} = {value}. To change it, "
                 "index the documents into a new file: localrag index FOLDER --db NEW.db"
             )
-    return settings.model_copy(update=kept | ways)
+    return replace(settings, **made)
 
 
 def _make(

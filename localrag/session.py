@@ -12,7 +12,6 @@ from localrag.inference.load import load_ahead
 from localrag.ingest import lazy as ingest
 from localrag.ingest.fingerprint import require_fingerprint
 from localrag.opening import open_file
-from localrag.search.pipeline import search_stages
 from localrag.search.run import run_stages
 from localrag.store.documents import list_sources
 from localrag.store.traces import keep_trace
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
         SyncReport,
         Trace,
     )
-    from localrag.search.pipeline import Plan
+    from localrag.search.plan import Plan
     from localrag.store.documents import SourceRow
 
 __all__ = ["Session"]
@@ -147,6 +146,9 @@ class Session:
         if self._loading is None:
             wanted = (self.embedder, plan.mode != "lexical"), (self.reranker, plan.rerank)
             self._loading = load_ahead(*(model for model, used in wanted if used))
+        # Imported while the models are read, which goes on without Python's lock.
+        from localrag.search.pipeline import search_stages  # noqa: PLC0415
+
         return search_stages(
             self.database.connection,
             self.embedder,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import open_base, write_files
 
-from localrag.search.pipeline import Mode
+from localrag.search.plan import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from localrag.records import Answer
-    from localrag.search.pipeline import Mode
+    from localrag.search.plan import Mode
 
 __all__ = ["ask"]
 

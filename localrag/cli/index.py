@@ -87,7 +87,7 @@ MEGABYTE = 1_000_000
 @chunking_options
 @click.option(
     "--vectors",
-    # Written out, as pydantic would have to be imported for them; a test compares them.
+    # Written out, as `Settings` would have to be imported for them; a test compares them.
     type=click.Choice(["int8", "float32"]),
     help="How embeddings are kept: one byte per dimension, or four; int8 unless given.",
 )

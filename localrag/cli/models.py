@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +64,7 @@ def list_models(*, as_json: bool) -> None:
 def show(name: str, *, as_json: bool) -> None:
     """Show all that is known of the model NAME: its card, or what the catalogue says."""
     facts, where = known_facts(name)
-    card = facts.model_dump(mode="json")
+    card = json.loads(json.dumps(asdict(facts)))  # as JSON has it
     if as_json:
         print_json({"card": card, "path": where and str(where)})
         return

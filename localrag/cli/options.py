@@ -183,7 +183,7 @@ def chunking_options(command: Command) -> Command:
 CHUNKING_OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option(
         "--chunking",
-        # Written out, as pydantic would have to be imported for them; a test compares them.
+        # Written out, as `Settings` would have to be imported for them; a test compares them.
         type=click.Choice(["structural", "fixed", "sentence-window", "parent-child", "record"]),
         help="How documents are cut; structural unless given. See docs/chunking.md.",
     ),

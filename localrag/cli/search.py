@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from localrag.records import Hit, SearchResult
-    from localrag.search.pipeline import CopiesMode, ExpandMode, Mode
+    from localrag.search.plan import CopiesMode, ExpandMode, Mode
 
 __all__ = ["search"]
 

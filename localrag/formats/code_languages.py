@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["CODE_NAMES", "CODE_SUFFIXES", "language_of"]
+__all__ = ["CODE_NAMES", "CODE_SUFFIXES", "MEDIA_TYPE", "language_of"]
+
+MEDIA_TYPE: Final = "text/x-source-code"
+"""Of every document that is source code; here, since a search asks for it and needs no reader."""
 
 _SUFFIXES: Final = {
     "python": ".py .pyi .pyw",

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from localrag.formats.as_written import add_code
-from localrag.formats.code_languages import language_of
+from localrag.formats.code_languages import MEDIA_TYPE, language_of
 from localrag.formats.code_lines import definitions_by_lines
 from localrag.formats.code_python import definitions_of_python
 from localrag.formats.code_tree_sitter import definitions_by_tree_sitter
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from localrag.formats.code_definitions import Definition
     from localrag.records import Document
 
-__all__ = ["MEDIA_TYPE", "read_source_code"]
-
-MEDIA_TYPE: Final = "text/x-source-code"
+__all__ = ["read_source_code"]
 
 _CLOSES: Final = re.compile(r"\s*(?:[})\];,]+|end|\#\s*(?:endif|else)\b.*)\s*(?://.*)?")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from localrag.errors import ModelError
-from localrag.inference.card import load_card
+from localrag.inference.card import load_card, shipped_card
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +31,7 @@ __all__ = [
     "find_fingerprint",
     "installed_models",
     "lasting_name",
+    "read_card",
     "user_models",
 ]
 
@@ -73,27 +74,40 @@ def user_models() -> Path:
     return user_data_path("localrag", appauthor=False) / "models"
 
 
-def card_paths() -> list[tuple[Path, Origin]]:
-    """Return the card of every model on this machine, valid or not, those that ship first.
+def card_paths() -> Iterator[tuple[Path, Origin]]:
+    """Yield the card of every model on this machine, valid or not, those that ship first.
 
     Raises:
         ModelError: the models that ship are missing.
     """
-    paths: list[tuple[Path, Origin]] = [
-        (path, "bundled") for path in cards_in(bundled_models() / DEFAULT_FAMILY)
-    ]
+    for path in cards_in(bundled_models() / DEFAULT_FAMILY):
+        yield path, "bundled"
     for folder in _folders(user_models()):
-        paths += [(path, "user") for path in cards_in(folder)]
-    return paths
+        for path in cards_in(folder):
+            yield path, "user"
 
 
 def installed_models() -> list[InstalledModel]:
     """Return every model on this machine whose card is valid, those that ship first."""
-    found = []
+    return list(_valid_models())
+
+
+def _valid_models() -> Iterator[InstalledModel]:
     for path, origin in card_paths():
         with suppress(ModelError):  # `localrag models verify` tells what is wrong with it
-            found.append(InstalledModel(load_card(path), path, origin))
-    return found
+            yield InstalledModel(read_card(path), path, origin)
+
+
+def read_card(path: Path) -> ModelCard:
+    """Return the card at `path`, which is checked unless it is one that ships.
+
+    Raises:
+        ModelError: there is no such file, or it is not a valid card.
+    """
+    with suppress(ModelError):  # none ship, or this one is damaged, as `load_card` says
+        if path.parent == bundled_models() / DEFAULT_FAMILY:
+            return shipped_card(path)
+    return load_card(path)
 
 
 def find_card(model: str | Path | None, kind: str) -> Path:
@@ -117,10 +131,9 @@ def find_card(model: str | Path | None, kind: str) -> Path:
 
 def find_fingerprint(fingerprint: str) -> Path | None:
     """Return the card of an installed model by what it computes, whatever its name; or None."""
-    for model in installed_models():
-        if model.card.fingerprint == fingerprint:
-            return model.path
-    return None
+    return next(
+        (model.path for model in _valid_models() if model.card.fingerprint == fingerprint), None
+    )
 
 
 def lasting_name(model: str | os.PathLike[str], kind: str) -> str:
@@ -142,7 +155,8 @@ def _installed(name: str, kind: str) -> Path | None:
         return _card_at(bundled_models() / name, kind)
     card = _card_at(user_models() / name, kind)
     if card is None:
-        cards = {load_card(path).name: path for path in cards_in(bundled_models() / DEFAULT_FAMILY)}
+        shipped = cards_in(bundled_models() / DEFAULT_FAMILY)
+        cards = {shipped_card(path).name: path for path in shipped}
         card = cards.get(name)
     return card
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from localrag.checked import checked
 from localrag.errors import LocalragError, ModelError
 from localrag.inference.bundle import installed_models
 from localrag.inference.card import ModelCard, ModelFacts, ModelFile, sha256_of
@@ -114,9 +115,9 @@ def _downloaded(
             raise  # the disk's fault: `being_made` says what to do
         raise ModelError(_reason(library, error, entry, endpoint)) from error
     shutil.rmtree(folder / PARTS, ignore_errors=True)
-    facts = entry.model_dump(include=set(ModelFacts.model_fields))
+    facts = {fact.name: getattr(entry, fact.name) for fact in fields(ModelFacts)}
     source = f"{entry.source} ({entry.repository} at {info.sha})"
-    return ModelCard.model_validate(facts | {"source": source, "files": files})
+    return checked(facts | {"source": source, "files": files}, ModelCard)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ import json
 import re
 import shutil
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
+from localrag.checked import InvalidValueError, checked
 from localrag.errors import BusyError, ModelError
 from localrag.inference.bundle import (
     DEFAULT_FAMILY,
@@ -101,9 +101,9 @@ def put_in_place(folder: Path, card: ModelCard) -> InstalledModel:
     """
     card.verify(folder)
     try_model(card, folder)
-    (folder / "model.json").write_text(
-        card.model_dump_json(indent=2, exclude_none=True) + "\n", encoding="utf-8"
-    )
+    facts = {name: fact for name, fact in asdict(card).items() if fact is not None}
+    text = json.dumps(facts, ensure_ascii=False, indent=2)
+    (folder / "model.json").write_text(f"{text}\n", encoding="utf-8")
     target = user_models() / card.name
     former = folder.with_name(f"{card.name}.former")
     shutil.rmtree(former, ignore_errors=True)
@@ -138,9 +138,9 @@ def _completed(path: Path) -> ModelCard:
     if not isinstance(facts, dict) or "files" in facts:
         return load_card(path)
     try:
-        names = _needed(ModelFacts.model_validate(facts), path.parent)
-        return ModelCard.model_validate(facts | {"files": [_file(path.parent, n) for n in names]})
-    except ValidationError as error:
+        names = _needed(checked(facts, ModelFacts), path.parent)
+        return checked(facts | {"files": [_file(path.parent, n) for n in names]}, ModelCard)
+    except InvalidValueError as error:
         raise ModelError(explain(path, error)) from error
 
 

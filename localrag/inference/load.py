@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from localrag.errors import ModelError
 from localrag.inference.bi_encoder import BiEncoder
-from localrag.inference.bundle import find_card
-from localrag.inference.card import load_card
+from localrag.inference.bundle import find_card, read_card
 from localrag.inference.cross_encoder import CrossEncoder
 from localrag.inference.local_model import LocalModel
 
@@ -79,7 +78,7 @@ def load_embedder(model: str | Path | None = None, *, threads: int | None = None
         ModelError: there is no such model, or it is of another kind.
     """
     path = find_card(model, "bi-encoder")
-    return BiEncoder(load_card(path), path.parent, threads=threads)
+    return BiEncoder(read_card(path), path.parent, threads=threads)
 
 
 def load_reranker(model: str | Path | None = None, *, threads: int | None = None) -> CrossEncoder:
@@ -89,7 +88,7 @@ def load_reranker(model: str | Path | None = None, *, threads: int | None = None
         ModelError: there is no such model, or it is of another kind.
     """
     path = find_card(model, "cross-encoder")
-    return CrossEncoder(load_card(path), path.parent, threads=threads)
+    return CrossEncoder(read_card(path), path.parent, threads=threads)
 
 
 def load_ahead(*models: object) -> threading.Thread:

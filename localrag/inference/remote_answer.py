@@ -1,29 +1,10 @@
-"""What a server answered: checked against what was asked, or refused in words."""
+"""What to say of a server's answer that is not what was asked for."""
 
 from __future__ import annotations
 
-from typing import TypeVar
-
-from pydantic import BaseModel, ValidationError
-
 from localrag.errors import RemoteError
 
-__all__ = ["checked", "unusable"]
-
-Answer = TypeVar("Answer", bound=BaseModel)
-
-
-def checked(answer: object, model: type[Answer]) -> Answer:
-    """Return the JSON of an answer as what it must be.
-
-    Raises:
-        ValueError: the first thing that is wrong with it.
-    """
-    try:
-        return model.model_validate(answer)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+__all__ = ["unusable"]
 
 
 def unusable(url: str, name: str, error: ValueError) -> RemoteError:

@@ -8,42 +8,48 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
-
+from localrag.checked import Facts, InvalidValueError, Limits, checked
 from localrag.errors import ModelError
-from localrag.inference.card import Calibration, Kind, Positive, RelativePath
+from localrag.inference.card import PLAIN_SIGMOID, Calibration, Kind, Positive, RelativePath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["RemoteCard", "batches", "card_of_address", "is_address", "read_remote_card"]
+__all__ = [
+    "RemoteCard",
+    "batches",
+    "card_of_address",
+    "is_address",
+    "read_remote_card",
+    "remote_card",
+]
 
 KEY_VARIABLES: dict[Kind, str] = {
     "bi-encoder": "LOCALRAG_EMBEDDINGS_API_KEY",
     "cross-encoder": "LOCALRAG_RERANK_API_KEY",
 }
-Seconds = Annotated[float, Field(gt=0)]
+Seconds = Annotated[float, Limits(gt=0)]
 
 
-class RemoteCard(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class RemoteCard(Facts):
     """Facts of a model on a server."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Kind
     url: str
     """Address below which ``/embeddings`` or ``/rerank`` lies, without a password."""
-    model: Annotated[str, Field(min_length=1)]
+    model: Annotated[str, Limits(min_length=1)]
     """The model's name on the server."""
-    api_key_variable: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
+    api_key_variable: Annotated[str, Limits(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
     """Environment variable with the API key; one for each kind where none is given."""
     dimensions: Positive | None = None
     """Length of a vector; asked for at the first need where it is not given."""
-    max_tokens: Annotated[int, Field(ge=64)] = 512
+    max_tokens: Annotated[int, Limits(ge=64)] = 512
     """Longest input that the server reads whole."""
     tokenizer: RelativePath | None = None
     """The model's `tokenizer.json`, beside the card; tokens are estimated without it."""
@@ -51,7 +57,7 @@ class RemoteCard(BaseModel):
     passage_prefix: str = ""
     scores: Literal["probability", "logit"] = "probability"
     """What the numbers of a rerank endpoint are."""
-    calibration: Calibration = Calibration(scale=1.0, bias=0.0)
+    calibration: Calibration = PLAIN_SIGMOID
     """From the logit of a score to the probability that is shown; of cross-encoders only."""
     batch_texts: Positive = 32
     """Most texts of one request."""
@@ -62,25 +68,16 @@ class RemoteCard(BaseModel):
     batch_seconds: Seconds = 120.0
     """How long the server may be silent over one batch of passages."""
 
-    @field_validator("url")
-    @classmethod
-    def _is_an_address(cls, url: str) -> str:
-        if not (url.isascii() and url.isprintable()) or " " in url:
-            raise ValueError("an address is written in ASCII and without blanks")
-        parts = urlsplit(url)
+    def __post_init__(self) -> None:
+        """Check the address. ValueError: it is none, or holds what it must not."""
+        if not (self.url.isascii() and self.url.isprintable()) or " " in self.url:
+            raise ValueError("url: an address is written in ASCII and without blanks")
+        parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("an address begins with http:// or https:// and names a host")
+            raise ValueError("url: an address begins with http:// or https:// and names a host")
         if parts.username or parts.password or parts.query or parts.fragment:
-            raise ValueError("an address holds no password, no ? and no #")
+            raise ValueError("url: an address holds no password, no ? and no #")
         _ = parts.port  # ValueError: not a number
-        return url.rstrip("/")
-
-    @model_validator(mode="after")
-    def _fits_its_kind(self) -> Self:
-        foreign = _OTHER_KIND[self.kind] & self.model_fields_set
-        if foreign:
-            raise ValueError(f"of the other kind of model: {', '.join(sorted(foreign))}")
-        return self
 
     @property
     def key_variable(self) -> str:
@@ -104,6 +101,19 @@ _OTHER_KIND: dict[Kind, frozenset[str]] = {
 }
 
 
+def remote_card(facts: Mapping[str, object]) -> RemoteCard:
+    """Return the card that holds `facts`.
+
+    Raises:
+        InvalidValueError: a fact is missing, wrong, or belongs to the other kind of model.
+    """
+    card = checked(facts, RemoteCard)
+    foreign = _OTHER_KIND[card.kind] & facts.keys()
+    if foreign:
+        raise InvalidValueError("", f"of the other kind of model: {', '.join(sorted(foreign))}")
+    return replace(card, url=card.url.rstrip("/"))
+
+
 def is_address(model: object) -> bool:
     """Tell whether `model` names a server rather than a file or a bundled family."""
     return isinstance(model, str) and model.lower().startswith(("http://", "https://"))
@@ -117,12 +127,12 @@ def card_of_address(address: str, kind: Kind) -> RemoteCard:
     """
     url, _, model = address.partition("#")
     try:
-        return RemoteCard(kind=kind, url=url, model=model)
-    except ValidationError as error:
+        return remote_card({"kind": kind, "url": url, "model": model})
+    except InvalidValueError as error:
         raise ModelError(
-            f"{_without_password(address)} does not name a remote model: {_first(error)}. Write "
+            f"{_without_password(address)} does not name a remote model: {error}. Write "
             "it as http://HOST:PORT/v1#MODEL"
-        ) from None  # pydantic's own text would show a password
+        ) from None
 
 
 def read_remote_card(path: Path, kind: Kind) -> RemoteCard | None:
@@ -138,10 +148,10 @@ def read_remote_card(path: Path, kind: Kind) -> RemoteCard | None:
     if not isinstance(found, dict) or "url" not in found:
         return None
     try:
-        card = RemoteCard.model_validate(found)
-    except ValidationError as error:
+        card = remote_card(found)
+    except InvalidValueError as error:
         raise ModelError(
-            f"{path} is not a valid card of a remote model: {_first(error)}: correct that field"
+            f"{path} is not a valid card of a remote model: {error}: correct that field"
         ) from None
     if card.kind != kind:
         raise ModelError(f"{path} is the card of a {card.kind}: give a {kind}")
@@ -159,12 +169,6 @@ def batches(texts: Sequence[str], card: RemoteCard) -> Iterator[range]:
         size += len(text)
     if start < len(texts):
         yield range(start, len(texts))
-
-
-def _first(error: ValidationError) -> str:
-    first = error.errors(include_input=False)[0]
-    field = ".".join(map(str, first["loc"]))
-    return f"{field}: {first['msg']}" if field else str(first["msg"])
 
 
 def _without_password(address: str) -> str:

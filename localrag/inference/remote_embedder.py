@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import base64
 import binascii
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from pydantic import BaseModel
 
+from localrag.checked import checked
 from localrag.errors import RemoteError
 from localrag.inference.bundle import DEFAULT_FAMILY, find_card
-from localrag.inference.card import load_card
+from localrag.inference.card import shipped_card
 from localrag.inference.http_client import JsonClient, Patience
 from localrag.inference.legal_text import legal_text
 from localrag.inference.library_tokenizer import LibraryTokenizer
-from localrag.inference.remote_answer import checked, unusable
+from localrag.inference.remote_answer import unusable
 from localrag.inference.remote_card import batches
 from localrag.inference.tokenizer import PassageCounter, cut, open_tokenizer
 
@@ -125,17 +126,19 @@ def _tokenizer(card: RemoteCard, directory: Path) -> tuple[Tokenizer, int]:
     if card.tokenizer is not None:
         return LibraryTokenizer(directory / card.tokenizer), card.max_tokens
     bundled = find_card(DEFAULT_FAMILY, "bi-encoder")
-    tokenizer = open_tokenizer(load_card(bundled), bundled.parent)
+    tokenizer = open_tokenizer(shipped_card(bundled), bundled.parent)
     return tokenizer, int(card.max_tokens * ESTIMATED_SHARE)
 
 
-class _Item(BaseModel):
+@dataclass(frozen=True, slots=True)
+class _Item:
     embedding: list[float] | str
     """Numbers, or the base64 of little-endian float32."""
     index: int | None = None
 
 
-class _Answer(BaseModel):
+@dataclass(frozen=True, slots=True)
+class _Answer:
     data: list[_Item]
 
 
@@ -150,7 +153,7 @@ def read_vectors(answer: object, texts: int, dimensions: int | None) -> FloatArr
     Raises:
         ValueError: what is wrong with the answer.
     """
-    items = checked(answer, _Answer).data
+    items = checked(answer, _Answer, strict=False).data
     if len(items) != texts:
         raise ValueError(f"{len(items)} vectors for {texts} texts")
     rows = [_numbers(item.embedding) for item in items]

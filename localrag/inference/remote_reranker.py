@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from pydantic import BaseModel
 
+from localrag.checked import checked
 from localrag.inference.cross_encoder import calibrate
 from localrag.inference.http_client import JsonClient, Patience
 from localrag.inference.legal_text import legal_text
-from localrag.inference.remote_answer import checked, unusable
+from localrag.inference.remote_answer import unusable
 from localrag.inference.remote_card import batches
 
 if TYPE_CHECKING:
@@ -81,12 +82,14 @@ class RemoteReranker:
             raise unusable(f"{self._client.url}/rerank", self.name, error) from error
 
 
-class _Result(BaseModel):
+@dataclass(frozen=True, slots=True)
+class _Result:
     index: int
     relevance_score: float
 
 
-class _Answer(BaseModel):
+@dataclass(frozen=True, slots=True)
+class _Answer:
     results: list[_Result]
 
 
@@ -96,7 +99,7 @@ def read_scores(answer: object, texts: int) -> FloatArray:
     Raises:
         ValueError: what is wrong with the answer.
     """
-    results = checked(answer, _Answer).results
+    results = checked(answer, _Answer, strict=False).results
     if len(results) != texts:
         raise ValueError(f"{len(results)} scores for {texts} texts")
     if sorted(result.index for result in results) != list(range(texts)):

@@ -20,7 +20,8 @@ from multiprocessing.spawn import get_executable
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from localrag.errors import LocalragError, ReadError
-from localrag.formats.registry import MEDIA_TYPES, media_type_of, read_document, suffix_of
+from localrag.formats.known import BY_MEDIA_TYPE
+from localrag.formats.registry import media_type_of, read_document, suffix_of
 from localrag.ingest.worker import GOES_ON, REPLY, REQUEST, describe
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Readers:
         media_type = media_type_of(data, suffix_of(uri))
         small = len(data) <= IN_PROCESS_BYTES and media_type in IN_PROCESS
         # A frozen application has no interpreter that could be started with our code.
-        if small or media_type not in MEDIA_TYPES or getattr(sys, "frozen", False):
+        if small or media_type not in BY_MEDIA_TYPE or getattr(sys, "frozen", False):
             return _read_here(data, uri)
         worker = self._worker()
         try:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from localrag.formats.source_code import MEDIA_TYPE
+from localrag.formats.code_languages import MEDIA_TYPE
 from localrag.store.chunks import documents_of
 
 if TYPE_CHECKING:

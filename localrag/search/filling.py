@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from localrag.records import Allowed, Candidate
+from localrag.store.allowed import without_documents
 from localrag.store.chunks import places_of
-from localrag.store.filters import without_documents
 
 if TYPE_CHECKING:
     import apsw

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from localrag.store.allowed import chunks_of_documents
 from localrag.store.chunks import count_chunks
 from localrag.store.conditions import both
 from localrag.store.documents import count_documents
-from localrag.store.filters import allowed_documents, chunks_of_documents, why_nothing
+from localrag.store.filters import allowed_documents, why_nothing
 
 if TYPE_CHECKING:
     import apsw

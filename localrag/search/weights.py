@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from localrag.text.folding import normalise
-from localrag.text.scripts import UNSPACED
+from localrag.text.scripts import UNSPACED, one_of
 
 __all__ = ["UNSPACED_WEIGHT", "lexical_weight"]
 
@@ -14,12 +14,13 @@ UNSPACED_WEIGHT: Final = 1.5
 """Of BM25 beside the vectors where most letters of a query belong to scripts that are indexed as
 pairs of characters; chosen on training questions (docs/decisions.md)."""
 
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
 def lexical_weight(query: str) -> float:
     """Return the weight of BM25's list for a query; the vectors' list always weighs 1."""
     text = normalise(query)
-    unspaced = len(_UNSPACED.findall(text))
+    if text.isascii():
+        return 1.0
+    unspaced = len(one_of(UNSPACED).findall(text))
     return UNSPACED_WEIGHT if 2 * unspaced > len(_LETTER.findall(text)) else 1.0

@@ -1,15 +1,13 @@
-"""A filter becomes the set of chunks that a search may find."""
+"""A filter becomes the documents that a search may look at."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from localrag.records import Allowed
 from localrag.store.documents import find_document, list_sources
 from localrag.store.where_sql import BUILT_IN_FIELDS, compile_where
 from localrag.text.globs import glob_regex
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from localrag.records import Filter
     from localrag.store.where_sql import SqlValue
 
-__all__ = ["allowed_documents", "chunks_of_documents", "why_nothing", "without_documents"]
+__all__ = ["allowed_documents", "why_nothing"]
 
 _DOCUMENTS = (
     "FROM (SELECT *, json_patch(metadata, assigned) AS properties FROM documents) AS d WHERE "
@@ -41,29 +39,6 @@ def allowed_documents(connection: apsw.Connection, wanted: Filter) -> tuple[int,
         condition.values,
     ).get
     return int(count), str(ids)
-
-
-def chunks_of_documents(connection: apsw.Connection, documents: int, ids: str) -> Allowed:
-    """Return the chunks of documents, whose ids are a JSON list, as what a search may find."""
-    chunks, chunk_ids = connection.execute(
-        "SELECT count(*), json_group_array(id) FROM (SELECT id FROM chunks WHERE document_id IN "
-        "(SELECT value FROM json_each(?)) ORDER BY id)",
-        (ids,),
-    ).get
-    return Allowed(documents, int(chunks), str(chunk_ids))
-
-
-def without_documents(
-    connection: apsw.Connection, allowed: Allowed | None, documents: Iterable[int]
-) -> Allowed:
-    """Return what is allowed without the chunks of these documents; None allows every chunk."""
-    within = "AND id IN (SELECT value FROM json_each(:allowed)) " if allowed else ""
-    chunks, chunk_ids = connection.execute(
-        "SELECT count(*), json_group_array(id) FROM (SELECT id FROM chunks WHERE document_id "  # noqa: S608 - literals
-        f"NOT IN (SELECT value FROM json_each(:documents)) {within}ORDER BY id)",
-        {"documents": json.dumps(list(documents)), "allowed": allowed.ids if allowed else None},
-    ).get
-    return Allowed(allowed.documents if allowed else 0, int(chunks), str(chunk_ids))
 
 
 def why_nothing(connection: apsw.Connection, wanted: Filter) -> str:

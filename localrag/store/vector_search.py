@@ -19,8 +19,6 @@ import numpy as np
 from localrag.errors import KnowledgeBaseError
 from localrag.store.database import connect
 from localrag.store.vector_blocks import distances, read_stamp
-from localrag.store.vector_codes import bytes_per_row
-from localrag.store.vector_matrix import build
 from localrag.store.vectors import ranked, search_vectors, vector_dimensions
 
 if TYPE_CHECKING:
@@ -76,7 +74,7 @@ class VectorSearch:
     def bytes_needed(self, connection: apsw.Connection) -> int:
         """Return the memory that a matrix of the file takes; 0 if none is made of it."""
         rows = read_stamp(connection).rows
-        needed = rows * bytes_per_row(vector_dimensions(connection))
+        needed = _matrix_bytes(rows, vector_dimensions(connection))
         return needed if self.matrix_from <= rows and needed <= self.memory_bytes else 0
 
     def close(self) -> None:
@@ -117,7 +115,7 @@ class VectorSearch:
         stamp = read_stamp(connection)
         if stamp.rows < self.matrix_from:
             return f"vec0, {stamp.rows:,} vectors", None
-        if stamp.rows * bytes_per_row(len(vector)) > self.memory_bytes:
+        if _matrix_bytes(stamp.rows, len(vector)) > self.memory_bytes:
             return "vec0: the matrix would take more than vector_memory_bytes", None
         ids = None if allowed is None else np.array(json.loads(allowed.ids), np.int64)
         with self._lock:
@@ -169,6 +167,8 @@ class VectorSearch:
 
     def _build(self, dimensions: int) -> None:
         """Make the matrix of the file as it is now; called on a thread of its own."""
+        from localrag.store.vector_matrix import build  # noqa: PLC0415 - not for one search
+
         stamp, matrix = None, None
         try:
             connecting = connect(self.database.path, read_only=self.database.read_only)
@@ -188,3 +188,9 @@ class VectorSearch:
         if self._matrix is not None:
             self._matrix.close()
             self._matrix = None
+
+
+def _matrix_bytes(rows: int, dimensions: int) -> int:
+    from localrag.store.vector_codes import bytes_per_row  # noqa: PLC0415 - not for a small base
+
+    return rows * bytes_per_row(dimensions)

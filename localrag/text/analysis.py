@@ -23,13 +23,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from localrag.text.folding import fold_word, normalise
 from localrag.text.identifiers import parts, private, wholes
-from localrag.text.scripts import IDEOGRAPHS, MARKS, PICTOGRAPHS, UNSPACED
+from localrag.text.scripts import IDEOGRAPHS, MARKS, PICTOGRAPHS, UNSPACED, one_of
 from localrag.text.stemming import stem
 from localrag.text.stop_words import without_stop_words
 
@@ -59,9 +59,6 @@ _TOKEN = re.compile(
     rf"(?:(?:::|://|[-.@:+&=~/\\]|(?<=\d),(?=\d)){_WORD})*+(?:\+\+|\#)?+)"
     rf"|(?P<pictograph>[{PICTOGRAPHS}])"
 )
-_IDEOGRAPH = re.compile(f"[{IDEOGRAPHS}]")
-# Text that was wrapped inside a word of a script without spaces.
-_WRAPPED = re.compile(rf"(?<=[{UNSPACED}])[ \t]*\n[ \t]*(?=[{UNSPACED}])")
 _CONTRACTION = re.compile(r"(?<=[a-zA-Z])'(?:s|t|d|ll|re|ve|m)\b", re.IGNORECASE)
 
 
@@ -153,10 +150,10 @@ class Analyser:
         return Phrase(tuple(words), tuple(dict.fromkeys(beside)), prefix)
 
     def _last(self, run: str) -> list[str]:
-        return [] if self.ideographs and _IDEOGRAPH.match(run[-1]) else [run[-1]]
+        return [] if self.ideographs and one_of(IDEOGRAPHS).match(run[-1]) else [run[-1]]
 
     def _single(self, run: str) -> list[str]:
-        return _IDEOGRAPH.findall(run) if self.ideographs else []
+        return one_of(IDEOGRAPHS).findall(run) if self.ideographs else []
 
     def _name(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         # Without this a file that is one endless word would stay in the cache.
@@ -192,7 +189,17 @@ def analyse_phrase(text: str) -> Phrase:
 
 
 def _prepared(text: str) -> str:
-    return _CONTRACTION.sub("", _WRAPPED.sub("", normalise(text)))
+    return _CONTRACTION.sub("", _unwrapped(normalise(text)))
+
+
+def _unwrapped(text: str) -> str:
+    """Return `text` without the line breaks inside a word of a script without spaces."""
+    return _wrapped().sub("", text) if "\n" in text else text
+
+
+@cache
+def _wrapped() -> re.Pattern[str]:
+    return re.compile(rf"(?<=[{UNSPACED}])[ \t]*\n[ \t]*(?=[{UNSPACED}])")
 
 
 def _lex(prepared: str) -> Iterator[tuple[str, str]]:
@@ -219,5 +226,5 @@ def _private(tokens: list[str]) -> tuple[str, ...]:
 
 def _without_particles(terms: list[QueryTerm]) -> list[QueryTerm]:
     """Drop lone kana between other words: as a prefix, a particle would match everything."""
-    kept = [term for term in terms if not term.prefix or _IDEOGRAPH.match(term.term)]
+    kept = [term for term in terms if not term.prefix or one_of(IDEOGRAPHS).match(term.term)]
     return kept or terms

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from localrag.text.analysis import analyse
 from localrag.text.folding import fold_word, normalise
-from localrag.text.scripts import MARKS, UNSPACED
+from localrag.text.scripts import MARKS, UNSPACED, one_of
 from localrag.text.stemming import stem
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["Unit", "instead_expression", "long_key", "phrase_expression", "short_key", "units"]
 
 _UNIT = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}](?:[^\W_{UNSPACED}]|[{MARKS}])*")
-_PART = re.compile(rf"[{UNSPACED}]+|[^\s{UNSPACED}]+(?:\s+[^\s{UNSPACED}]+)*")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def phrase_expression(text: str) -> str:
     A phrase counts as one term in BM25: its weight is that of how rare it is as a whole. Where
     scripts with and without blanks follow each other, each part is a phrase and all must be there.
     """
-    parts = [part for part in map(_phrases, _PART.findall(normalise(text))) if part]
+    parts = [part for part in map(_phrases, _part().findall(normalise(text))) if part]
     return parts[0] if len(parts) == 1 else " AND ".join(f"({part})" for part in parts)
 
 
@@ -93,8 +92,13 @@ def instead_expression(alternatives: Iterable[tuple[str, str]]) -> str:
     return " OR ".join(parts)
 
 
+@cache
+def _part() -> re.Pattern[str]:
+    return re.compile(rf"[{UNSPACED}]+|[^\s{UNSPACED}]+(?:\s+[^\s{UNSPACED}]+)*")
+
+
 def _phrases(part: str) -> str:
-    if _UNSPACED.match(part):
+    if one_of(UNSPACED).match(part):
         spellings = [[first + second for first, second in pairwise(part)] or [part]]
     else:
         # The index holds a name with hyphens whole, then its parts: between words that is another

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -87,7 +88,8 @@ def test_all_that_is_known_of_a_model(models: Path) -> None:
     assert "models/tiny/model.json" in text
     shown = parsed("models", "show", "tiny")
     assert shown["path"] == str(models / "tiny" / "model.json")
-    assert shown["card"] == load_card(models / "tiny" / "model.json").model_dump(mode="json")
+    card = load_card(models / "tiny" / "model.json")
+    assert shown["card"] == json.loads(json.dumps(asdict(card)))
 
 
 def test_all_that_the_catalogue_knows_of_a_model() -> None:
@@ -100,6 +102,7 @@ def test_all_that_the_catalogue_knows_of_a_model() -> None:
     calibration = parsed("models", "show", "localrag-cross-encoder-6l")["card"]["calibration"]
     shown = run("models", "show", "localrag-cross-encoder-6l").stdout
     assert f"scale {calibration['scale']}" in shown
+    assert "languages       ar, de, en" in shown
 
 
 def test_a_name_of_no_model() -> None:

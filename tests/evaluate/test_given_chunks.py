@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from localrag.evaluate.given_chunks import cut_at, read_nameless, suffix_of_code
-from localrag.formats.source_code import MEDIA_TYPE
+from localrag.formats.code_languages import MEDIA_TYPE
 from localrag.inference.fake import FakeCounter
 
 SHOP = """\

@@ -6,7 +6,7 @@ import pytest
 from reading import blocks, outline, read
 
 from localrag.errors import ReadError
-from localrag.formats.registry import FORMATS
+from localrag.formats.known import FORMATS
 
 HAS_HTML = any(known.media_type == "text/html" for known in FORMATS)
 

@@ -11,8 +11,9 @@ from reading import blocks, line_of, outline, read
 from localrag.errors import ReadError
 from localrag.formats.assembly import Assembly
 from localrag.formats.detect import signature_of, text_type_of
+from localrag.formats.known import FORMATS, Format
 from localrag.formats.plain_text import read_plain_text
-from localrag.formats.registry import FORMATS, Format, read_document
+from localrag.formats.registry import read_document
 
 # Notebooks
 

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.errors import ReadError
+from localrag.formats.known import SUPPORTED_SUFFIXES
 from localrag.formats.plain_text import read_plain_text
-from localrag.formats.registry import SUPPORTED_SUFFIXES, media_type_of, read_document
+from localrag.formats.registry import media_type_of, read_document
 from localrag.formats.spans import stem_of
 
 

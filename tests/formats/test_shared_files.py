@@ -10,7 +10,8 @@ from shared_probes import FILES, NO_DOCUMENT, Row, is_at, manifest, positions, u
 
 from localrag.errors import ReadError
 from localrag.formats import ocr
-from localrag.formats.registry import FORMATS, read_document
+from localrag.formats.known import FORMATS
+from localrag.formats.registry import read_document
 
 if TYPE_CHECKING:
     from pathlib import Path

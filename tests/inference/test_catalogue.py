@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, fields
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
+from localrag.checked import InvalidValueError, checked
 from localrag.inference.card import ModelCard, ModelFacts
 from localrag.inference.catalogue import CatalogueEntry, catalogue
 
@@ -36,9 +37,9 @@ def test_the_models_are_these() -> None:
 @pytest.mark.parametrize("name", sorted(NAMED))
 def test_every_entry_becomes_a_card_once_its_files_are_known(name: str) -> None:
     entry = catalogue()[name]
-    facts = entry.model_dump(include=set(ModelFacts.model_fields))
+    facts = {fact.name: getattr(entry, fact.name) for fact in fields(ModelFacts)}
     files = [{"path": file.path, "sha256": "0" * 64, "bytes": 1} for file in entry.files]
-    card = ModelCard.model_validate(facts | {"files": files})
+    card = checked(facts | {"files": files}, ModelCard)
     assert card.architecture
     assert card.languages
     assert card.licence in {"MIT", "Apache-2.0"}
@@ -76,6 +77,6 @@ def test_models_of_one_family_have_its_prefixes() -> None:
     ],
 )
 def test_a_wrong_entry_is_refused(changes: dict[str, Any], word: str) -> None:
-    facts = catalogue()["all-MiniLM-L6-v2"].model_dump() | changes
-    with pytest.raises(ValidationError, match=word):
-        CatalogueEntry.model_validate(facts)
+    facts = asdict(catalogue()["all-MiniLM-L6-v2"]) | changes
+    with pytest.raises(InvalidValueError, match=word):
+        checked(facts, CatalogueEntry)

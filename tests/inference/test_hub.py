@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +19,7 @@ from conftest import NETWORK_CALLS
 from hub_server import COMMIT, Hub, serving
 from onnx_models import make_model
 
+from localrag.checked import checked
 from localrag.errors import ModelError
 from localrag.inference import hub as module
 from localrag.inference.bundle import installed_models
@@ -90,7 +92,7 @@ def know(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> CatalogueEntry:
         "revision": "main",
         "files": [{"path": WEIGHTS}, {"path": "tokenizer.json"}],
     }
-    entry = CatalogueEntry.model_validate(facts | changes)
+    entry = checked(facts | changes, CatalogueEntry)
     monkeypatch.setattr(module, "catalogue", lambda: {"tiny": entry})
     return entry
 
@@ -121,10 +123,11 @@ def test_a_model_is_fetched_pinned_and_usable(hub: Hub, models: Path) -> None:
 
 
 FRESH = """
-import json, sys
+import sys
+from localrag.checked import checked_json
 from localrag.inference import hub
 from localrag.inference.catalogue import CatalogueEntry
-entry = CatalogueEntry.model_validate(json.load(sys.stdin))
+entry = checked_json(sys.stdin.buffer.read(), CatalogueEntry)
 hub.catalogue = lambda: {entry.name: entry}
 hub.pull(entry.name)
 """
@@ -137,7 +140,7 @@ def test_a_hub_is_asked_for_what_is_needed_and_told_who_asks(
     environment = {key: value for key, value in os.environ.items() if "TELEMETRY" not in key}
     subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", FRESH],
-        input=know(monkeypatch).model_dump_json(),
+        input=json.dumps(asdict(know(monkeypatch))),
         env=environment,
         text=True,
         check=True,

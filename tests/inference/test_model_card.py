@@ -7,7 +7,9 @@ import pytest
 from tiny_models import make_family
 
 from localrag.errors import ModelError
-from localrag.inference.card import load_card
+from localrag.inference import bundle
+from localrag.inference.bundle import bundled_models, cards_in, read_card
+from localrag.inference.card import load_card, shipped_card
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,6 +116,52 @@ def test_fingerprint_ignores_what_is_only_said(family: Path) -> None:
         "languages": ["en"],
     }
     assert load_card(changed(family, **said)).fingerprint == card.fingerprint
+
+
+SHIPPED = [card for family in bundled_models().iterdir() for card in cards_in(family)]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_a_card_that_ships_is_valid_so_that_it_can_be_read_without_a_check(path: Path) -> None:
+    valid = load_card(path)
+    assert repr(shipped_card(path)) == repr(valid)  # which tells 1 from 1.0, as == does not
+    assert read_card(path) == valid
+
+
+def test_the_cards_of_both_kinds_ship() -> None:
+    assert {load_card(path).kind for path in SHIPPED} == {"bi-encoder", "cross-encoder"}
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [
+        ({"surprise": 1}, "surprise: there is no such field"),
+        ({"files": None}, "fills in"),
+        ({"files": [{"path": "x"}]}, r"files\.0\.sha256: is missing"),
+        ({"dimensions": None}, "dimensions and pooling"),
+        ({"calibration": {"scale": 1}}, r"calibration\.bias: is missing"),
+    ],
+)
+def test_a_card_that_shipped_and_was_damaged_says_what_is_wrong(
+    family: Path, values: dict[str, Any], word: str
+) -> None:
+    with pytest.raises(ModelError, match=word):
+        shipped_card(changed(family, **values))
+
+
+def test_a_card_that_did_not_ship_needs_none_that_did(
+    family: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle, "PACKAGE", family / "localrag")
+    path = family / "bi-encoder.json"
+    assert read_card(path) == load_card(path)
+
+
+def test_a_card_that_did_not_ship_is_checked(family: Path) -> None:
+    wrong = changed(family, max_tokens="512")
+    assert shipped_card(wrong).max_tokens == "512"  # type: ignore[comparison-overlap]
+    with pytest.raises(ModelError, match="max_tokens: must be a valid integer"):
+        read_card(wrong)
 
 
 def test_verify_accepts_whole_files(family: Path) -> None:

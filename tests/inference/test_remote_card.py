@@ -14,7 +14,13 @@ from localrag.errors import ModelError
 from localrag.inference.bi_encoder import BiEncoder
 from localrag.inference.cross_encoder import CrossEncoder
 from localrag.inference.load import open_embedder, open_reranker
-from localrag.inference.remote_card import RemoteCard, batches, card_of_address, is_address
+from localrag.inference.remote_card import (
+    RemoteCard,
+    batches,
+    card_of_address,
+    is_address,
+    remote_card,
+)
 from localrag.inference.remote_embedder import RemoteEmbedder
 from localrag.inference.remote_reranker import RemoteReranker
 
@@ -26,7 +32,7 @@ FACTS = {"kind": "bi-encoder", "url": "https://api.example/v1", "model": "m"}
 
 
 def card(**facts: Any) -> RemoteCard:
-    return RemoteCard.model_validate(FACTS | facts)
+    return remote_card(FACTS | facts)
 
 
 def write(folder: Path, **facts: Any) -> Path:
@@ -56,7 +62,7 @@ def test_an_address_is_a_card_with_the_usual_limits() -> None:
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ("http://localhost/v1", "model: String should have at least 1 character"),
+        ("http://localhost/v1", "model: must have at least 1 character"),
         ("http:///v1#m", "names a host"),
         ("http://user:secret@host/v1#m", "no password"),
         ("http://secret@host/v1#m", "no password"),
@@ -106,9 +112,9 @@ def test_other_cards_and_names_open_local_models(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"model": ""}, "model: String"),
-        ({"url": "ftp://a"}, "url: Value error, an address begins with"),
-        ({"colour": "red"}, "colour: Extra"),
+        ({"model": ""}, "model: must have at least 1 character"),
+        ({"url": "ftp://a"}, "url: an address begins with"),
+        ({"colour": "red"}, "colour: there is no such field"),
         ({"max_tokens": 3}, "max_tokens"),
         ({"api_key_variable": "sk-abc def"}, "api_key_variable"),
         ({"scores": "logit"}, "of the other kind of model: scores"),

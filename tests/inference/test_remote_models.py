@@ -15,7 +15,7 @@ from localrag.errors import RemoteError
 from localrag.inference.bundle import DEFAULT_FAMILY
 from localrag.inference.fake import FakeEmbedder
 from localrag.inference.http_client import JsonClient
-from localrag.inference.remote_card import RemoteCard
+from localrag.inference.remote_card import remote_card
 from localrag.inference.remote_embedder import RemoteEmbedder, read_vectors
 from localrag.inference.remote_reranker import RemoteReranker, read_scores, to_logits
 
@@ -48,18 +48,14 @@ def opened() -> Iterator[list[Any]]:
 
 
 def embedder_at(server: Server, tmp_path: Path, opened: list[Any], **facts: Any) -> RemoteEmbedder:
-    card = RemoteCard.model_validate(
-        {"kind": "bi-encoder", "url": server.url, "model": "fake"} | facts
-    )
+    card = remote_card({"kind": "bi-encoder", "url": server.url, "model": "fake"} | facts)
     client = JsonClient(card.url, card.key_variable, sleep=lambda _: None)
     opened.append(RemoteEmbedder(card, tmp_path, client=client))
     return opened[-1]  # type: ignore[no-any-return]
 
 
 def reranker_at(server: Server, opened: list[Any], **facts: Any) -> RemoteReranker:
-    card = RemoteCard.model_validate(
-        {"kind": "cross-encoder", "url": server.url, "model": "fake"} | facts
-    )
+    card = remote_card({"kind": "cross-encoder", "url": server.url, "model": "fake"} | facts)
     client = JsonClient(card.url, card.key_variable, sleep=lambda _: None)
     opened.append(RemoteReranker(card, client=client))
     return opened[-1]  # type: ignore[no-any-return]
@@ -162,7 +158,7 @@ def test_a_text_that_is_refused_by_itself_is_an_error(tmp_path: Path, opened: li
         ([{"embedding": "%%%"}] * 2, "not the base64 of float32 numbers"),
         ([{"embedding": "QUJD"}] * 2, "not the base64 of float32 numbers"),
         ([{"vector": [1.0]}] * 2, "data.0.embedding"),
-        ("none", "data: Input should be a valid list"),
+        ("none", "data: must be a valid list"),
     ],
 )
 def test_an_answer_that_cannot_be_used_says_why(
@@ -178,7 +174,7 @@ def test_an_answer_that_cannot_be_used_says_why(
 
 @pytest.mark.parametrize("answer", [None, [], "text", 3, {"error": "x"}])
 def test_json_of_another_form_is_no_answer(answer: object) -> None:
-    with pytest.raises(ValueError, match=r"valid dictionary|data: Field required"):
+    with pytest.raises(ValueError, match=r"must be an object|data: is missing"):
         read_vectors(answer, 1, None)
 
 
@@ -274,8 +270,8 @@ def test_the_calibration_is_of_logits(opened: list[Any]) -> None:
         ([{"index": i, "relevance_score": 0.5} for i in (0, 2)], "indices that are not 0 to 1"),
         ([{"index": i, "relevance_score": NAN} for i in (0, 1)], "a score that is not a number"),
         ([{"index": i, "relevance_score": -7.5} for i in (0, 1)], '"scores": "logit"'),
-        ([{"index": i, "score": 0.5} for i in (0, 1)], "results.0.relevance_score: Field required"),
-        ({}, "results: Input should be a valid list"),
+        ([{"index": i, "score": 0.5} for i in (0, 1)], "results.0.relevance_score: is missing"),
+        ({}, "results: must be a valid list"),
     ],
 )
 def test_scores_that_cannot_be_used_say_why(opened: list[Any], found: object, words: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -120,7 +121,7 @@ def test_the_file_becomes_one_of_the_new_model(path: Path, folder: Path, tmp_pat
 
 
 def test_vectors_kept_as_bytes_are_exchanged_for_bytes(folder: Path, tmp_path: Path) -> None:
-    settings = SETTINGS.model_copy(update={"vectors": "int8"})
+    settings = replace(SETTINGS, vectors="int8")
     with open_base(tmp_path / "bytes.db", settings) as kb:
         kb.sync(folder)
     with KnowledgeBase(

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from support import add_document, chunks_of, open_base, write_files
 
-from localrag.formats.source_code import MEDIA_TYPE
+from localrag.formats.code_languages import MEDIA_TYPE
 from localrag.records import Candidate, SearchState
 from localrag.search.files import SourceFiles
-from localrag.search.pipeline import Plan, search_stages
+from localrag.search.pipeline import search_stages
+from localrag.search.plan import Plan
 from localrag.search.retrieve import Lexical, Vector
 from localrag.store.chunks import documents_of
 from localrag.store.database import Database

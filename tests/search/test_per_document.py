@@ -16,8 +16,8 @@ from localrag.errors import SettingsError
 from localrag.records import Allowed, Candidate, SearchState
 from localrag.search.filling import Groups, Spread
 from localrag.search.per_document import PerDocument, share
+from localrag.store.allowed import chunks_of_documents
 from localrag.store.database import Database
-from localrag.store.filters import chunks_of_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

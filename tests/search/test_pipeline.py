@@ -12,7 +12,8 @@ from localrag.errors import SettingsError
 from localrag.inference.fake import FakeEmbedder, FakeReranker
 from localrag.records import Passage, SearchState
 from localrag.search.expand import Expand
-from localrag.search.pipeline import FARTHEST, Mode, Plan, hits, search_stages
+from localrag.search.pipeline import FARTHEST, hits, search_stages
+from localrag.search.plan import Mode, Plan
 from localrag.search.window import Window
 from localrag.store.chunks import fetch_chunks
 

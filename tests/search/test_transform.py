@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +17,8 @@ from localrag.records import ALSO, Alternative, Chunk, Filter, SearchState
 from localrag.search.glossary import glossary_alternatives
 from localrag.search.spelling import spelling_alternatives
 from localrag.search.transform import Transform, open_words
-from localrag.store.filters import allowed_documents, chunks_of_documents
+from localrag.store.allowed import chunks_of_documents
+from localrag.store.filters import allowed_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +103,7 @@ def test_an_alternative_counts_only_where_the_words_themselves_are_missing(
     kb: KnowledgeBase,
 ) -> None:
     plain = kb.search("CRF dialysis", mode="lexical", rerank=False)
-    kb.settings = kb.settings.model_copy(update={"glossary": False})
+    kb.settings = replace(kb.settings, glossary=False)
     without = kb.search("CRF dialysis", mode="lexical", rerank=False)
     scores = [
         {one.chunk_id: one.score for one in stage.survivors}

@@ -11,7 +11,8 @@ from support import open_base, write_files
 
 from localrag.errors import FilterError, SettingsError
 from localrag.records import Filter, Properties
-from localrag.store.filters import allowed_documents, chunks_of_documents, why_nothing
+from localrag.store.allowed import chunks_of_documents
+from localrag.store.filters import allowed_documents, why_nothing
 from localrag.store.properties import keep_properties, list_properties
 
 if TYPE_CHECKING:

@@ -330,7 +330,7 @@ def quality() -> str:
         by_stage.setdefault((row["set"], row["split"]), {})[row["stage"]] = row
     head = (
         *("set", "questions", "nDCG@10 fused", "reranked", "hit@1 fused", "reranked"),
-        *("ms to fuse", "ms to rerank"),
+        *("answer@1 fused", "reranked", "ms to fuse", "ms to rerank"),
     )
     lines = (
         (
@@ -338,11 +338,17 @@ def quality() -> str:
             f"{stages['fused']['questions']:,}",
             *(f"{stages[stage]['ndcg@10']:.3f}" for stage in ("fused", "reranked")),
             *(f"{stages[stage]['hit@1']:.3f}" for stage in ("fused", "reranked")),
+            *(share(stages[stage].get("answer@1")) for stage in ("fused", "reranked")),
             *(f"{stages[stage]['ms_per_query']:,.0f}" for stage in ("fused", "reranked")),
         )
         for name, stages in by_stage.items()
     )
     return table(head, lines)
+
+
+def share(value: float | None) -> str:
+    """Return a share, or nothing where a set does not tell it."""
+    return "" if value is None else f"{value:.3f}"
 
 
 def cards() -> Iterator[ModelCard]:

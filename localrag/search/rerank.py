@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["FUSED_WEIGHT", "Rerank", "evidence"]
 
-FUSED_WEIGHT: Final = 150.0
+FUSED_WEIGHT: Final = 100.0
 """Of the fused score beside the cross-encoder's log-odds, chosen by models/training/evidence.py.
-The best of both lists gets 4.9 from it, the last of both next to nothing."""
+The best of both lists gets 3.3 from it, the last of both next to nothing."""
 
-SUREST: Final = 1e-6
-"""Least distance of a probability from 0 and 1: a model that is sure has no infinite odds."""
+DOUBT: Final = 0.02
+"""Added to the probability that a passage answers and to that it does not, before their logarithm:
+a candidate at .001 is no more wrong than one at .01, and none is out of reach of what was found."""
 
 BATCH: Final = 6
 """Passages that are read between two looks at the clock: few enough to stop in time."""
@@ -111,6 +112,6 @@ class Rerank:
 
 
 def evidence(probability: float, fused: float, fused_weight: float = FUSED_WEIGHT) -> float:
-    """Return log-odds of the cross-encoder plus the weighted fused score."""
-    sure = min(max(probability, SUREST), 1 - SUREST)
-    return log(sure / (1 - sure)) + fused_weight * fused
+    """Return the cross-encoder's log-odds, doubted by `DOUBT`, plus the weighted fused score."""
+    own = min(max(probability, 0.0), 1.0)  # a reranker of the caller's may return anything
+    return log((own + DOUBT) / (1 - own + DOUBT)) + fused_weight * fused

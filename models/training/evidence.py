@@ -3,10 +3,11 @@
     python -m models.training.mine --data ../shared/data
     python -m models.training.evidence --data ../shared/data
 
-Candidates are ordered by the cross-encoder's log-odds + W * fused score. Printed is nDCG@10 of
-training questions that were held out, so that no set whose scores are reported has a part in the
-choice. `fused` is the list before reranking, `alone` the cross-encoder's own order, `ranks` the
-reciprocal rank fusion of the two, `logarithm` the log-odds + 12 * ln(fused score).
+Candidates are ordered by the cross-encoder's log-odds, doubted as in the product, + W * fused
+score. Printed is nDCG@10 of training questions that were held out, so that no set whose scores are
+reported has a part in the choice. `fused` is the list before reranking, `alone` the cross-encoder's
+own order, `ranks` the reciprocal rank fusion of the two, `undoubted` the plain log-odds + 150 *
+fused score.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from benchmarks.set_index import CachedEmbedder, open_set, passage_ids
 from localrag.evaluate.metrics import ndcg
 from localrag.inference.load import load_embedder, load_reranker
 from localrag.search.fuse import RRF_K, Fuse
+from localrag.search.rerank import evidence
 from localrag.search.retrieve import Lexical, Vector
 from localrag.search.run import run_stages
 from localrag.search.transform import PassThrough
@@ -44,8 +46,8 @@ if TYPE_CHECKING:
     from localrag.evaluate.datasets import EvaluationSet
     from localrag.inference.protocols import TokenCounter
 
-WEIGHTS = (50, 100, 150, 200, 250, 300, 400)
-LOGARITHM_WEIGHT = 12
+WEIGHTS = (50, 75, 100, 125, 150, 200, 300)
+UNDOUBTED_WEIGHT = 150
 TOP = 30
 INDEX = WORK / "index"
 
@@ -59,24 +61,30 @@ class Reading:
     """In the fused order; the first `TOP` were read."""
     fused: NDArray[np.float64]
     """Fused scores of those that were read."""
-    odds: NDArray[np.float64]
-    """Log-odds of the cross-encoder for the same."""
+    probabilities: NDArray[np.float64]
+    """Of the cross-encoder for the same."""
 
     def keys(self) -> dict[str, NDArray[np.float64]]:
         """Return what each way sorts by, highest first."""
-        own_ranks = 1 / (RRF_K + 1 + np.argsort(np.argsort(-self.odds, kind="stable")))
+        own = self.probabilities
+        own_ranks = 1 / (RRF_K + 1 + np.argsort(np.argsort(-own, kind="stable")))
         return {
             "fused": self.fused,
-            "alone": self.odds,
-            "ranks": 1 / (RRF_K + np.arange(1, len(self.odds) + 1)) + own_ranks,
-            "logarithm": self.odds + LOGARITHM_WEIGHT * np.log(self.fused),
-            **{str(weight): self.odds + weight * self.fused for weight in WEIGHTS},
+            "alone": own,
+            "ranks": 1 / (RRF_K + np.arange(1, len(own) + 1)) + own_ranks,
+            "undoubted": np.log(own / (1 - own)) + UNDOUBTED_WEIGHT * self.fused,
+            **{str(weight): self.evidence(weight) for weight in WEIGHTS},
         }
+
+    def evidence(self, weight: float) -> NDArray[np.float64]:
+        """Return what the product sorts by, with another weight."""
+        pairs = zip(self.probabilities, self.fused, strict=True)
+        return np.array([evidence(own, fused, weight) for own, fused in pairs])
 
     def rankings(self) -> dict[str, list[str]]:
         """Return the passages in the order of each way; what was not read stays behind."""
         orders = {way: np.argsort(-key, kind="stable") for way, key in self.keys().items()}
-        unread = self.passages[len(self.odds) :]
+        unread = self.passages[len(self.probabilities) :]
         return {
             way: [*(self.passages[place] for place in order), *unread]
             for way, order in orders.items()
@@ -135,7 +143,7 @@ def read(base: localrag.KnowledgeBase, found: EvaluationSet, question: str, text
         question,
         tuple(names[one.chunk_id] for one in state.survivors),
         np.array([one.score for one in top]),
-        np.log(probabilities / (1 - probabilities)).astype(np.float64),
+        probabilities.astype(np.float64),
     )
 
 

@@ -11,7 +11,7 @@ from localrag.formats.data_tree import DEEPEST, SHORT_LIST, Leaf, Tree, label_of
 __all__ = ["JSONSyntaxError", "scan_json"]
 
 _TOKEN: Final = re.compile(
-    r"""[ \t\n\r]*(?:(?P<string>"(?:[^"\\\x00-\x1f]|\\.)*+")
+    r"""[ \t\n\r]*(?:(?P<string>"[^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*")
         |(?P<mark>[{}\[\],:])
         |(?P<word>-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)
         |(?P<end>\Z))""",

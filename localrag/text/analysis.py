@@ -52,11 +52,12 @@ then be rebuilt."""
 
 _LONGEST_CACHED_NAME = 256
 
-_WORD = rf"[^\W{UNSPACED}]++(?:[{MARKS}]++[^\W{UNSPACED}]*+)*+"
+# Only single characters are repeated possessively: of groups, Python before 3.11.5 gets that wrong.
+_WORD = rf"[^\W{UNSPACED}]++(?:[{MARKS}]++[^\W{UNSPACED}]*+)*"
 _TOKEN = re.compile(
     rf"(?P<run>[{UNSPACED}]++)"
     rf"|(?P<name>(?:(?<![\w.])\.(?=[a-zA-Z]))?{_WORD}"
-    rf"(?:(?:::|://|[-.@:+&=~/\\]|(?<=\d),(?=\d)){_WORD})*+(?:\+\+|\#)?+)"
+    rf"(?:(?:::|://|[-.@:+&=~/\\]|(?<=\d),(?=\d)){_WORD})*(?:\+\+|\#)?)"
     rf"|(?P<pictograph>[{PICTOGRAPHS}])"
 )
 _CONTRACTION = re.compile(r"(?<=[a-zA-Z])'(?:s|t|d|ll|re|ve|m)\b", re.IGNORECASE)

@@ -36,7 +36,7 @@ _KATAKANA = "ァ-ヺー"
 _TERM = f"{_HAN}{_KATAKANA}"
 # An ending may stand inside: 条件付き確率場.
 _TERM_BEFORE = re.compile(
-    rf"(?<![{_TERM}・A-Za-z0-9])(?:[{_TERM}・]|(?<=[{_HAN}])[きりしけみめちえ](?=[{_HAN}]))++$"
+    rf"(?<![{_TERM}・A-Za-z0-9])(?:[{_TERM}・]|(?<=[{_HAN}])[きりしけみめちえ](?=[{_HAN}]))+$"
 )
 _QUOTED_BEFORE = re.compile(r"[「『]([^「」『』]{3,60})[」』]$")
 _CLAUSE_END = re.compile(r"[、。，,;；:：！？!?「」『』“”()\[\]\s]")

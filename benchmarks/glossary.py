@@ -17,13 +17,12 @@ each by words alone, and by words and vectors fused, without the cross-encoder.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from report import print_json, print_table, progress
+from report import parser_of, print_json, print_table, progress
 from set_index import CachedEmbedder, open_set, passage_ids
 
 from localrag.errors import LocalragError
@@ -55,12 +54,7 @@ SHORT_TO_LONG = "short -> long"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark; return the exit code."""
-    description, _, details = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser(
-        description=description,
-        epilog=details,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder that holds the sets")
     parser.add_argument("--set", nargs="+", default=["scifact"], metavar="NAME")
     parser.add_argument("--split", help="which questions; test, else dev, else valid by default")

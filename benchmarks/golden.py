@@ -41,8 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("questions", type=Path)
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     options = parser.parse_args(arguments)
-    lines = options.questions.read_text(encoding="utf-8").splitlines()
-    questions = [json.loads(line) for line in lines if line.strip()]
+    questions = read_questions(options.questions)
     with localrag.open(options.database, read_only=True) as base:
         rows = measure(base, questions)
     if options.json:
@@ -50,6 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         print_table(rows, list(rows[0]))
     return 0
+
+
+def read_questions(path: Path) -> list[Question]:
+    """Return the questions of a file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if line.strip()]
 
 
 def measure(base: localrag.KnowledgeBase, questions: Sequence[Question]) -> list[Row]:

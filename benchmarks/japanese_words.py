@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Final
 
 from analysis import Variant
 
-from localrag.text.analysis import Analyser, QueryTerm
+from localrag.text.analysis import Analyser, QueryTerm, unwrapped
 from localrag.text.folding import fold
 from localrag.text.scripts import UNSPACED
 from localrag.text.stop_words import without_stop_words
@@ -63,7 +63,6 @@ _MARK: Final = "\ue0fe"
 
 _NAMES = Analyser(stop_words=False)
 _RUN = re.compile(f"[{UNSPACED}]+")
-_WRAPPED = re.compile(rf"(?<=[{UNSPACED}])[ \t]*\n[ \t]*(?=[{UNSPACED}])")
 
 
 def variants() -> Iterator[Variant]:
@@ -159,7 +158,7 @@ def _lines(text: str) -> Iterator[str]:
 
 def _prepared(text: str) -> str:
     # Not localrag's own folding: a dictionary knows メーカー and not メーカ.
-    return _WRAPPED.sub("", unicodedata.normalize("NFKC", text))
+    return unwrapped(unicodedata.normalize("NFKC", text))
 
 
 def _words(morphemes: Iterable[Morpheme]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from typing import TYPE_CHECKING
@@ -9,9 +10,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Row", "print_json", "print_table", "progress"]
+__all__ = ["Row", "parser_of", "print_json", "print_table", "progress"]
 
 Row = dict[str, str | int | float]
+
+
+def parser_of(documentation: str | None) -> argparse.ArgumentParser:
+    """Return a parser whose help is a module's docstring: the first paragraph, then the rest."""
+    description, _, details = (documentation or "").partition("\n\n")
+    return argparse.ArgumentParser(
+        description=description,
+        epilog=details,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
 
 
 def progress(message: str) -> None:

@@ -18,13 +18,12 @@ stage's own work; that of fused contains lexical and vector, embedding the query
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 from statistics import fmean, median
 from typing import TYPE_CHECKING, get_args
 
-from report import print_json, print_table, progress
+from report import parser_of, print_json, print_table, progress
 from set_index import CachedEmbedder, open_set, passage_ids
 
 from localrag.errors import LocalragError
@@ -38,6 +37,7 @@ from localrag.search.plan import Plan
 from localrag.search.run import run_stages
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Sequence
 
     from report import Row
@@ -81,12 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    description, _, details = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser(
-        description=description,
-        epilog=details,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder that holds the sets")
     parser.add_argument(
         "--set",
@@ -201,12 +196,11 @@ def answered_first(found: EvaluationSet, rankings: dict[str, list[str]]) -> Row:
     """Return the share of questions whose first passage is relevant or holds an answer."""
     texts = {passage.id: passage.text for passage in found.passages}
     known = [question for question in found.questions if question.answers]
-    first = {question.id: rankings[question.id][:1] for question in known}
     right = [
         any(
             found.judgements[question.id].get(id_, 0) > 0
             or holds_answer(texts[id_], question.answers)
-            for id_ in first[question.id]
+            for id_ in rankings[question.id][:1]
         )
         for question in known
     ]

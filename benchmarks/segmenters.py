@@ -20,20 +20,19 @@ dictionary is in memory.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from time import process_time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from golden import lies_in_section
+from golden import lies_in_section, read_questions
 from japanese_words import SHIPPED, variants
 from paired import paired_difference
-from report import print_json, print_table, progress
+from report import parser_of, print_json, print_table, progress
+from retrieval import CACHE, ranking_stages
 from set_index import CachedEmbedder, open_set, passage_ids
 
 import localrag
@@ -43,9 +42,6 @@ from localrag.evaluate.metrics import hit, ndcg
 from localrag.inference.load import load_embedder, load_reranker
 from localrag.ingest.prepare import words_of
 from localrag.records import SearchState
-from localrag.search.expand import Expand
-from localrag.search.pipeline import search_stages
-from localrag.search.plan import Plan
 from localrag.search.retrieve import Lexical, Vector, with_lists
 from localrag.search.run import run_stages
 from localrag.search.transform import PassThrough, Transform
@@ -53,6 +49,7 @@ from localrag.store.chunks import fetch_chunks
 from localrag.store.words import insert_words
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from analysis import Variant
@@ -61,7 +58,6 @@ if TYPE_CHECKING:
     from localrag.inference.protocols import Reranker
     from localrag.records import RankedList, Stage, Trace
 
-CACHE = Path(__file__).parent / ".cache"
 LISTS = {"words": "2a. bm25", "fused": "3. fuse"}
 QUALITY = ("ndcg@10", "hit@1", "recall@5", "recall@50")
 GAIN = ("gain", "low", "high", "better", "worse")
@@ -112,12 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    description, _, details = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser(
-        description=description,
-        epilog=details,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, help="folder that holds the sets")
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME", help="sets to measure")
     parser.add_argument("--split", help="which questions; test, else dev, else valid by default")
@@ -162,8 +153,7 @@ def tasks(
 
 def golden_task(base: localrag.KnowledgeBase, path: Path) -> Task:
     """Return the Japanese questions of a file whose section the knowledge base has."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    asked: list[dict[str, Any]] = [json.loads(line) for line in lines if line.strip()]
+    asked = read_questions(path)
     ids = [row[0] for row in base.database.connection.execute("SELECT id FROM chunks")]
     chunks = fetch_chunks(base.database.connection, ids).values()
     judgements = {
@@ -215,17 +205,9 @@ def measure(task: Task) -> list[Row]:
 
 def nearest(task: Task) -> dict[str, RankedList]:
     """Return the vectors' list of every question."""
-    [stage] = [one for one in stages_of(task.base) if isinstance(one, Vector)]
+    [stage] = [one for one in ranking_stages(task.base, rerank=False) if isinstance(one, Vector)]
     texts = dict.fromkeys(task.questions.values())
     return {text: stage(SearchState(text, (text,))).lists[0] for text in texts}
-
-
-def stages_of(base: localrag.KnowledgeBase) -> list[Stage]:
-    """Return the product's stages up to the fused list."""
-    stages = search_stages(
-        base.database.connection, base.embedder, base.reranker, base.settings, Plan(rerank=False)
-    )
-    return [stage for stage in stages if not isinstance(stage, Expand)]
 
 
 def ask(task: Task, variant: Variant, vectors: Remembered) -> tuple[dict[str, Trace], Row]:
@@ -236,7 +218,9 @@ def ask(task: Task, variant: Variant, vectors: Remembered) -> tuple[dict[str, Tr
         base = localrag.open(copy, embedder=task.base.embedder, reranker=task.base.reranker)
         cost = put_words(base, variant)
         cost["ms/question"] = 1000 * seconds_for(variant.analyse_query, task.questions.values())
-        stages = [with_variant(stage, variant, vectors) for stage in stages_of(base)]
+        stages = [
+            with_variant(stage, variant, vectors) for stage in ranking_stages(base, rerank=False)
+        ]
         traces = {id_: run_stages(stages, text)[1] for id_, text in task.questions.items()}
         base.database.close()  # not the models: the next analysis uses them
     return traces, cost

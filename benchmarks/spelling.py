@@ -16,7 +16,6 @@ the median time of stage 1.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 from dataclasses import replace
@@ -24,7 +23,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
-from report import print_json, print_table, progress
+from report import parser_of, print_json, print_table, progress
 from set_index import CachedEmbedder, open_set, passage_ids
 
 from localrag.errors import LocalragError
@@ -57,12 +56,7 @@ ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark; return the exit code."""
-    description, _, details = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser(
-        description=description,
-        epilog=details,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder that holds the sets")
     parser.add_argument("--set", nargs="+", default=["scifact", "squad_en"], metavar="NAME")
     parser.add_argument("--split", help="which questions; test, else dev, else valid by default")

@@ -8,14 +8,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from math import log
 from typing import TYPE_CHECKING
 
 import apsw
 import numpy as np
 
 from localrag.records import Allowed, Candidate
-from localrag.store.term_scores import K1, LEAST_WEIGHT, B
+from localrag.store.term_scores import K1, B, inverse_frequency
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,12 +51,16 @@ class Form:
         return self.detail == "full"
 
     @property
+    def all_columns(self) -> tuple[str, ...]:
+        """The columns of its table, that of the levels included."""
+        return (*self.columns, "often") if self.levels else self.columns
+
+    @property
     def declaration(self) -> str:
         """FTS5's arguments."""
-        columns = (*self.columns, *(("often",) if self.levels else ()))
         return (
-            f"fts5({', '.join(columns)}, content='', contentless_delete=1, tokenize='ascii', "
-            f"detail={self.detail})"
+            f"fts5({', '.join(self.all_columns)}, content='', contentless_delete=1, "
+            f"tokenize='ascii', detail={self.detail})"
         )
 
     def row(self, context: str, body: str) -> list[str]:
@@ -96,15 +99,10 @@ def fill(connection: apsw.Connection, schema: str, form: Form, chunks: Chunks) -
     marks = ", ".join("?" * len(rows[0]))
     connection.execute("BEGIN")
     connection.executemany(
-        f"INSERT INTO {schema}.{form.table}(rowid, {', '.join(columns_of(form))}) VALUES({marks})",
+        f"INSERT INTO {schema}.{form.table}(rowid, {', '.join(form.all_columns)}) VALUES({marks})",
         rows,
     )
     connection.execute("COMMIT")
-
-
-def columns_of(form: Form) -> tuple[str, ...]:
-    """Return the names of a form's columns."""
-    return (*form.columns, *(("often",) if form.levels else ()))
 
 
 class Positions:
@@ -155,7 +153,7 @@ class Counted:
                 if not len(found) and self.form.levels:
                     break  # nor is there a higher one
             (rows,) = counts.nonzero()
-            weight = max(log((chunks - len(rows) + 0.5) / (len(rows) + 0.5)), LEAST_WEIGHT)
+            weight = inverse_frequency(len(rows), chunks)
             known = counts[rows]
             scores[rows] += weight * known * (K1 + 1) / (known + K1 * self.normalisers[rows])
         if allowed is not None:

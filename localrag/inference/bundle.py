@@ -104,10 +104,14 @@ def read_card(path: Path) -> ModelCard:
     Raises:
         ModelError: there is no such file, or it is not a valid card.
     """
-    with suppress(ModelError):  # none ship, or this one is damaged, as `load_card` says
-        if path.parent == bundled_models() / DEFAULT_FAMILY:
-            return shipped_card(path)
-    return load_card(path)
+    return shipped_card(path) if _ships(path) else load_card(path)
+
+
+def _ships(path: Path) -> bool:
+    try:
+        return path.parent == bundled_models() / DEFAULT_FAMILY
+    except ModelError:  # none ship
+        return False
 
 
 def find_card(model: str | Path | None, kind: str) -> Path:

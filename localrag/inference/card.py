@@ -15,6 +15,7 @@ from localrag.checked import Facts, InvalidValueError, Limits, checked_json
 from localrag.errors import ModelError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 __all__ = [
@@ -121,6 +122,12 @@ class ModelFacts(Facts):
         if bi_encoder and self.calibration is not None:
             raise ValueError("a calibration belongs to a cross-encoder")
 
+    def _require_listed(self, paths: Iterable[str]) -> None:
+        """Check that all files that are needed are among `paths`. ValueError: one is not."""
+        needed = {self.model, self.tokenizer, self.compiled_tokenizer or self.tokenizer}
+        if missing := needed - set(paths):
+            raise ValueError(f"not listed under files: {', '.join(sorted(missing))}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCard(ModelFacts):
@@ -133,10 +140,7 @@ class ModelCard(ModelFacts):
     def __post_init__(self) -> None:
         """Check that it lists its files, too. ValueError: it does not."""
         super().__post_init__()
-        named = {self.model, self.tokenizer, self.compiled_tokenizer or self.tokenizer}
-        missing = named - {file.path for file in self.files}
-        if missing:
-            raise ValueError(f"not listed under files: {', '.join(sorted(missing))}")
+        self._require_listed(file.path for file in self.files)
 
     @property
     def bytes(self) -> int:

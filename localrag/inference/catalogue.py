@@ -42,9 +42,7 @@ class CatalogueEntry(ModelFacts):
     def __post_init__(self) -> None:
         """Check that it lists its files, too. ValueError: it does not."""
         super().__post_init__()
-        missing = {self.model, self.tokenizer} - {file.path for file in self.files}
-        if missing:
-            raise ValueError(f"not listed under files: {', '.join(sorted(missing))}")
+        self._require_listed(file.path for file in self.files)
 
 
 @cache

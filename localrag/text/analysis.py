@@ -44,6 +44,7 @@ __all__ = [
     "analyse",
     "analyse_phrase",
     "analyse_query",
+    "unwrapped",
 ]
 
 ANALYSER_VERSION = "3"
@@ -190,10 +191,10 @@ def analyse_phrase(text: str) -> Phrase:
 
 
 def _prepared(text: str) -> str:
-    return _CONTRACTION.sub("", _unwrapped(normalise(text)))
+    return _CONTRACTION.sub("", unwrapped(normalise(text)))
 
 
-def _unwrapped(text: str) -> str:
+def unwrapped(text: str) -> str:
     """Return `text` without the line breaks inside a word of a script without spaces."""
     return _wrapped().sub("", text) if "\n" in text else text
 

@@ -32,6 +32,7 @@ from localrag.search.transform import PassThrough
 from models.training.code_questions import read_code
 from models.training.questions import SETS, read_training_set
 from models.training.table_questions import read_tables
+from models.training.written_questions import WRITTEN_SETS, read_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,9 +51,9 @@ FROM_ARTICLE = 3
 """At least so many of them from the same article, where it has them."""
 CODE_QUESTIONS = 4_000
 TABLE_QUESTIONS = 1_500
-MADE = ("code", "tables")
+MADE = ("code", "tables", *WRITTEN_SETS)
 """Sets that are made here: their titles are contexts, in which an underscore is part of a name."""
-BY_MEANING = (*(name for name in SETS if SETS[name].by_meaning), "code")
+BY_MEANING = (*(name for name in SETS if SETS[name].by_meaning), "code", *WRITTEN_SETS)
 """Sets whose passages are embedded, so that meaning misleads too."""
 
 
@@ -86,6 +87,8 @@ def read_or_make(data: Path, name: str, counter: TokenCounter) -> TrainingSet:
         return read_code(SEED, CODE_QUESTIONS, counter)
     if name == "tables":
         return read_tables(SEED, TABLE_QUESTIONS)
+    if name in WRITTEN_SETS:
+        return read_written(name, SEED, counter)
     return read_training_set(data, name, SEED)
 
 

@@ -110,7 +110,7 @@ class ReferenceEncoder:
 
     def _load(self, checkpoint: Path) -> None:
         tensors = {name: value.float() for name, value in load_file(checkpoint).items()}
-        self.layers = 6
+        self.layers = 1 + max(int(name.split(".")[2]) for name in tensors if "layer." in name)
         for layer in range(self.layers):
             for short, long in LAYER_PARTS.items():
                 for suffix, kind in (("w", "weight"), ("b", "bias")):

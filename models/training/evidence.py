@@ -96,6 +96,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="folder that holds the sets")
     parser.add_argument("--set", nargs="+", help="sets that were mined; all by default")
+    parser.add_argument(
+        "--questions",
+        type=int,
+        default=HELD_OUT,
+        help="of each set; more than are held out only where the model was trained on none",
+    )
     parser.add_argument("--reranker", type=Path, help="folder of another cross-encoder")
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     options = parser.parse_args(arguments)
@@ -112,20 +118,21 @@ def measure_all(options: argparse.Namespace) -> Iterator[Row]:
     """Yield one row per set."""
     embedder = CachedEmbedder(load_embedder(), INDEX)
     reranker = load_reranker(options.reranker)
-    for name in options.set or sorted(BY_MEANING):
-        found = held_out(options.data, name, embedder.counter)
+    mined = [name for name in sorted(BY_MEANING) if (MINED / f"{name}.jsonl.gz").exists()]
+    for name in options.set or mined:
+        found = held_out(options.data, name, embedder.counter, options.questions)
         base = open_set(found, INDEX, embedder, reranker, progress)
         readings = [read(base, found, question.id, question.text) for question in found.questions]
         base.database.close()  # not the models: the next set uses them
         yield row_of(name, found, readings)
 
 
-def held_out(data: Path, name: str, counter: TokenCounter) -> EvaluationSet:
-    """Return a training set with the questions that were held out of it."""
+def held_out(data: Path, name: str, counter: TokenCounter, most: int = HELD_OUT) -> EvaluationSet:
+    """Return a training set with the questions that were held out of it, its first `most`."""
     found = as_evaluation(read_or_make(data, name, counter))
     with gzip.open(MINED / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
         rows = [json.loads(line) for line in stream]
-    chosen = {row["id"] for row in [row for row in rows if row["negatives"]][:HELD_OUT]}
+    chosen = {row["id"] for row in [row for row in rows if row["negatives"]][:most]}
     return replace(found, questions=tuple(one for one in found.questions if one.id in chosen))
 
 

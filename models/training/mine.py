@@ -61,7 +61,7 @@ def main() -> None:
     """Mine every set that has not been mined yet."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="directory of the data sets")
-    parser.add_argument("--set", nargs="+", default=[*SETS, *MADE])
+    parser.add_argument("--set", nargs="+", default=[*SETS, "code", "tables"])
     parser.add_argument("--cache", type=Path, default=WORK / "index")
     arguments = parser.parse_args()
     MINED.mkdir(parents=True, exist_ok=True)

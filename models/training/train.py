@@ -71,10 +71,10 @@ WEIGHTS = {
     "cmrc2018": 0.6,
     "drcd": 0.6,
     "jsquad": 0.6,
-    "code": 1.0,
+    "code": 2.0,
     "tables": 0.8,
-    "written": 5.0,
-    "written_code": 5.0,
+    "written": 1.0,
+    "written_code": 4.0,
 }
 """How often a set's questions come, against their number."""
 

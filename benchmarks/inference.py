@@ -1,6 +1,6 @@
 """Compares the models that ship with other ways to run the same weights.
 
-    python benchmarks/inference.py --checkpoint cross-encoder.safetensors --data ../shared/data
+    python benchmarks/inference.py --data ../shared/data
 
 The plain way is the weights in float32 in ONNX Runtime with its default options, batches of 32 in
 the order of the texts, each padded to its longest. The libraries of benchmarks/model_peers.py,
@@ -31,6 +31,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 from model_peers import open_peers
 
+from models.export.checkpoints import Checkpoints
 from models.export.family import write_family
 from models.export.names import BI_ENCODER, CROSS_ENCODER
 from models.export.source import default_path, read_source
@@ -62,8 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with TemporaryDirectory() as folder:
         progress("exporting the weights in float32")
         source = read_source(default_path())
-        write_family(source, options.checkpoint, Path(folder), "fp32", "fp32")
-        peers, missing = open_peers(source, options.checkpoint, Path(folder), options.threads)
+        checkpoints = Checkpoints.from_options(options)
+        write_family(source, checkpoints, Path(folder), "fp32", "fp32")
+        peers, missing = open_peers(source, checkpoints, Path(folder), options.threads)
         rows = [
             *measure_indexing(Path(folder), passages, peers, options),
             *measure_reranking(Path(folder), question, passages[:CANDIDATES], peers, options),
@@ -77,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--checkpoint", type=Path, required=True, help="cross-encoder, safetensors")
+    Checkpoints.add_options(parser)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--set", default="squad_en")
     parser.add_argument("--passages", type=int, default=96)

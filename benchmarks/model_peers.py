@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from models.export.checkpoints import Checkpoints
     from models.export.source import Source
 
 __all__ = ["PEERS", "Peer", "open_peers"]
@@ -37,20 +38,22 @@ class Peer:
 
 
 def open_peers(
-    source: Source, checkpoint: Path, folder: Path, threads: int | None
+    source: Source, checkpoints: Checkpoints, folder: Path, threads: int | None
 ) -> tuple[list[Peer], list[str]]:
     """Return the peers that are installed, and the names of those that are not.
 
     Args:
         source: the weights.
-        checkpoint: of the cross-encoder.
+        checkpoints: what was trained of them.
         folder: holds both models in float32 as ONNX; the peers' own forms are written below it.
         threads: most threads of a peer; its own choice when None.
     """
     present = {name: open_ for name, open_ in PEERS.items() if importlib.util.find_spec(name)}
     if present:
-        write_bi_encoder(source, folder / TOKENIZER, folder / "bi-encoder")
-        write_cross_encoder(source, checkpoint, folder / TOKENIZER, folder / "cross-encoder")
+        write_bi_encoder(source, checkpoints.bi_encoder, folder / TOKENIZER, folder / "bi-encoder")
+        write_cross_encoder(
+            source, checkpoints.cross_encoder, folder / TOKENIZER, folder / "cross-encoder"
+        )
     return [open_(folder, threads) for open_ in present.values()], sorted(PEERS.keys() - present)
 
 

@@ -1,7 +1,6 @@
 """Measures what the number formats of the shipped models cost in retrieval quality.
 
-    python benchmarks/quantisation.py --data ../shared/data \
-        --checkpoint models/training/checkpoint/cross-encoder-6l.safetensors
+    python benchmarks/quantisation.py --data ../shared/data
 
 Both models are exported in float32 from the same weights, and the product's own stages run on each
 set twice: with that pair and with the pair that ships. Printed is nDCG@10 by meaning (vector), of
@@ -34,6 +33,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 from models.export.build import FAMILY
 from models.export.cards import write_cards
+from models.export.checkpoints import Checkpoints
 from models.export.family import write_family
 from models.export.names import COMPILED_TOKENIZER
 from models.export.source import default_path, read_source
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     with TemporaryDirectory() as folder:
         progress("exporting the weights in float32")
-        export(options.checkpoint, Path(folder))
+        export(Checkpoints.from_options(options), Path(folder))
         rows = [row for name in options.set for row in compare(name, Path(folder), options)]
     if options.json:
         print_json(rows)
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--checkpoint", type=Path, required=True, help="cross-encoder, safetensors")
+    Checkpoints.add_options(parser)
     parser.add_argument("--data", type=Path, required=True, help="folder that holds the sets")
     parser.add_argument("--set", nargs="+", default=["jaquad", "scifact"])
     parser.add_argument("--passages", type=int, default=1500, help="most passages of a set")
@@ -77,11 +77,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def export(checkpoint: Path, folder: Path) -> None:
+def export(checkpoints: Checkpoints, folder: Path) -> None:
     """Write both models in float32, with the tokenizer and the calibration that ship."""
     for name in ("cross-encoder.json", COMPILED_TOKENIZER):
         shutil.copy(FAMILY / name, folder)
-    write_family(read_source(default_path()), checkpoint, folder, "fp32", "fp32")
+    write_family(read_source(default_path()), checkpoints, folder, "fp32", "fp32")
     write_cards(folder)
 
 

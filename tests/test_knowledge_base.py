@@ -112,7 +112,7 @@ def test_a_base_that_was_never_prepared_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_another_model_is_refused_with_the_way_out(path: Path) -> None:
-    way_out = r"made with fake-embedder; .*Name no model.*: localrag reembed --db base\.db"
+    way_out = r"with fake-embedder; .*: localrag reembed --db base\.db.* not on this machine"
     with pytest.raises(FingerprintError, match=way_out) as caught:
         KnowledgeBase(path, embedder=FakeEmbedder(dimensions=32), reranker=FakeReranker())
     assert caught.value.stored.startswith(f"{FakeEmbedder().fingerprint} analyser-")

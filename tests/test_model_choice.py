@@ -105,7 +105,7 @@ def test_another_embedder_is_refused_with_the_name_of_the_right_one(
     path: Path, tmp_path: Path
 ) -> None:
     make_model(tmp_path / "models" / "second", model=encoder(), pooling="first", max_tokens=64)
-    with pytest.raises(FingerprintError, match=r"made with tiny;.*Name no model.*localrag reembed"):
+    with pytest.raises(FingerprintError, match=r"made with tiny;.*localrag reembed.*name no model"):
         localrag.open(path, embedder="second")
 
 
@@ -142,11 +142,11 @@ def test_a_model_of_the_catalogue_that_is_gone_can_be_fetched(models: Path, tmp_
 
 
 @pytest.mark.models
-def test_the_models_that_ship_can_be_named(tmp_path: Path) -> None:
-    names = {"embedder": DEFAULT_FAMILY, "reranker": "localrag-cross-encoder-6l"}
-    settings = make_settings(**names)
+@pytest.mark.parametrize("embedder", [DEFAULT_FAMILY, "localrag-bi-encoder-12l"])
+def test_the_models_that_ship_can_be_named(tmp_path: Path, embedder: str) -> None:
+    settings = make_settings(embedder=embedder, reranker="localrag-cross-encoder-6l")
     with localrag.open(tmp_path / "base.db", settings=settings) as kb:
-        assert names_of(kb) == tuple(names.values())
+        assert names_of(kb) == ("localrag-bi-encoder-12l", "localrag-cross-encoder-6l")
 
 
 def test_an_encoder_that_reads_less_than_a_chunk_is_refused_before_a_file_is_made(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from localrag.chunking.splitters import CHUNKER_VERSION
 from localrag.errors import FingerprintError
+from localrag.inference.bundle import find_fingerprint
 from localrag.store.settings import get_setting
 from localrag.text.analysis import ANALYSER_VERSION
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from localrag.inference.protocols import Embedder
 
 __all__ = ["analysis_of", "fingerprint_of", "model_name", "require_fingerprint"]
+
+GO_ON = "Or go on with the old one: name no model."
+NOT_HERE = "The old one is not on this machine; where a server has it, name it with --model."
 
 
 def fingerprint_of(embedder: Embedder) -> str:
@@ -54,10 +58,10 @@ def require_fingerprint(connection: apsw.Connection, embedder: Embedder, file: s
         )
     else:
         made_with = get_setting(connection, "model") or "another model"
+        here = find_fingerprint(stored.partition(" ")[0]) is not None
         message = (
             f"{file} was made with {made_with}; the vectors of {model_name(embedder)} cannot be "
-            "compared with those in it. Name no model to use that one (--model, if it is on a "
-            f"server), or change the file over: localrag reembed --db {file}, with --model if the "
-            "new one is not the one that ships."
+            f"compared with those in it. Change the file over: localrag reembed --db {file}, with "
+            "--model if the new one is not the one that ships. " + (GO_ON if here else NOT_HERE)
         )
     raise FingerprintError(message, stored=stored, current=current)

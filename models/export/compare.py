@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from models.export.checkpoints import Checkpoints
+
 __all__ = ["export_similarity", "rank_correlation", "run_logits", "run_vectors"]
 
 
@@ -45,13 +47,13 @@ def _run(session: onnxruntime.InferenceSession, ids: Sequence[int]) -> Any:  # n
 
 
 def export_similarity(
-    directory: Path, checkpoint: Path, golden: dict[str, Any]
+    directory: Path, checkpoints: Checkpoints, golden: dict[str, Any]
 ) -> tuple[float, float]:
     """Export both models in float32 to `directory` and compare them with golden values.
 
     Returns the lowest cosine of the vectors and the largest difference of the logits.
     """
-    write_family(read_source(default_path()), checkpoint, directory, "fp32", "fp32")
+    write_family(read_source(default_path()), checkpoints, directory, "fp32", "fp32")
     vectors = run_vectors(directory / BI_ENCODER, golden["ids"])
     cosines = (vectors * np.array(golden["vectors"])).sum(axis=1)
     pairs = [ids for group in golden["pair_ids"] for ids in group]

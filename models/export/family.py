@@ -14,6 +14,7 @@ from models.export.weights import bi_encoder_weights, cross_encoder_weights
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from models.export.checkpoints import Checkpoints
     from models.export.matrices import Precision
     from models.export.source import Source
 
@@ -25,7 +26,7 @@ PAGE = 4096
 
 def write_family(
     source: Source,
-    checkpoint: Path,
+    checkpoints: Checkpoints,
     directory: Path,
     bi_precision: Precision = "int7 rows",
     cross_precision: Precision = "int7 rows",
@@ -34,10 +35,10 @@ def write_family(
     directory.mkdir(parents=True, exist_ok=True)
     write_tokenizer(source, directory / TOKENIZER)
     words = source.matrices["emb.word"]
-    shape, weights = bi_encoder_weights(source)
+    shape, weights = bi_encoder_weights(source, checkpoints.bi_encoder)
     bi_encoder = Graph(shape, weights, words, bi_precision)
     write_model(add_bi_encoder(bi_encoder), directory / BI_ENCODER)
-    shape, weights = cross_encoder_weights(source, checkpoint)
+    shape, weights = cross_encoder_weights(source, checkpoints.cross_encoder)
     cross_encoder = Graph(shape, weights, words, cross_precision)
     write_model(add_cross_encoder(cross_encoder), directory / CROSS_ENCODER)
 

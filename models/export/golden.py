@@ -1,6 +1,6 @@
 """Writes the golden values that the tests compare the shipped models with.
 
-    python -m models.export.golden --checkpoint cross-encoder-6l.safetensors
+    python -m models.export.golden
 
 They come from the plain PyTorch reference and the plain unigram segmentation, not from the export.
 The script also exports both models in float32 and says how near those come.
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from models.export.checkpoints import Checkpoints
 from models.export.compare import export_similarity
 from models.export.reference import ReferenceEncoder, UnigramReference, four_bit_file
 
@@ -42,12 +43,12 @@ def joined(first: Sequence[int], second: Sequence[int]) -> list[int]:
     return [*first, 2, *second[1:]]
 
 
-def golden_values(checkpoint: Path) -> dict[str, object]:
+def golden_values(checkpoints: Checkpoints) -> dict[str, object]:
     """Return token ids, vectors and logits of the texts in `texts.json`."""
     samples = json.loads((DIRECTORY / "texts.json").read_text(encoding="utf-8"))
     segmentation = UnigramReference(four_bit_file())
-    bi_encoder = ReferenceEncoder(four_bit_file())
-    cross_encoder = ReferenceEncoder(four_bit_file(), checkpoint)
+    bi_encoder = ReferenceEncoder(four_bit_file(), checkpoints.bi_encoder)
+    cross_encoder = ReferenceEncoder(four_bit_file(), checkpoints.cross_encoder)
     ids = [segmentation.encode(words_of(text)) for text in samples["texts"]]
     pairs = [
         [
@@ -67,14 +68,14 @@ def golden_values(checkpoint: Path) -> dict[str, object]:
 def main() -> None:
     """Write `golden.json` beside the texts."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--checkpoint", type=Path, required=True, help="cross-encoder, safetensors")
-    arguments = parser.parse_args()
-    values = golden_values(arguments.checkpoint)
+    Checkpoints.add_options(parser)
+    checkpoints = Checkpoints.from_options(parser.parse_args())
+    values = golden_values(checkpoints)
     path = DIRECTORY / "golden.json"
     path.write_text(json.dumps(values, separators=(",", ":")) + "\n", encoding="utf-8")
     print(f"{path.name}: {path.stat().st_size:,} bytes")
     with tempfile.TemporaryDirectory() as directory:
-        similarity, error = export_similarity(Path(directory), arguments.checkpoint, values)
+        similarity, error = export_similarity(Path(directory), checkpoints, values)
     print(f"float32 export: lowest cosine {similarity:.6f}, largest logit error {error:.6f}")
 
 

@@ -37,9 +37,11 @@ HEAD = {"head.0": "bert.pooler.dense", "head.2": "classifier"}
 """Dense and tanh over the first token, then one number: BERT's own way to classify."""
 
 
-def write_bi_encoder(source: Source, tokenizer: Path, folder: Path) -> None:
+def write_bi_encoder(
+    source: Source, checkpoint: Path | None, tokenizer: Path, folder: Path
+) -> None:
     """Write a `BertModel` with the `tokenizer.json` at `tokenizer` into `folder`."""
-    shape, weights = bi_encoder_weights(source)
+    shape, weights = bi_encoder_weights(source, checkpoint)
     tensors = {_long_name(name): values for name, values in weights.items()}
     _write(source, shape, tensors, "", folder)
     _finish(shape, tokenizer, folder, {"architectures": ["BertModel"]})

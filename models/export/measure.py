@@ -1,6 +1,6 @@
 """Measures every number format of both models and prints a table in Markdown.
 
-    python -m models.export.measure --checkpoint cross-encoder-6l.safetensors
+    python -m models.export.measure
 
 Each format is exported to a temporary directory and measured in a process of its own. Speed is
 given for one thread and its processor time, so that other programs disturb it little; tokens are
@@ -21,6 +21,7 @@ from typing import get_args
 import numpy as np
 import onnxruntime
 
+from models.export.checkpoints import Checkpoints
 from models.export.compare import rank_correlation, run_logits, run_vectors
 from models.export.family import write_family
 from models.export.matrices import Precision
@@ -87,13 +88,13 @@ def print_row(cells: list[str] | tuple[str, ...]) -> None:
     print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def measure_all(checkpoint: Path, directory: Path) -> None:
+def measure_all(checkpoints: Checkpoints, directory: Path) -> None:
     """Export and measure every number format."""
     source = read_source(default_path())
     print_row(COLUMNS)
     print_row(["---"] * len(COLUMNS))
     for precision in get_args(Precision):
-        write_family(source, checkpoint, directory, precision, precision)
+        write_family(source, checkpoints, directory, precision, precision)
         for name in (BI_ENCODER, CROSS_ENCODER):
             size = (directory / name).stat().st_size / 1e6
             command = [sys.executable, "-m", "models.export.measure", "--one", directory / name]
@@ -104,14 +105,14 @@ def measure_all(checkpoint: Path, directory: Path) -> None:
 def main() -> None:
     """Print the table, or the cells of one model."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--checkpoint", type=Path, help="cross-encoder, safetensors")
+    Checkpoints.add_options(parser)
     parser.add_argument("--one", type=Path, help="measure this model only")
     arguments = parser.parse_args()
     if arguments.one:
         print("\t".join([*measure(arguments.one), *quality(arguments.one)]))
         return
     with tempfile.TemporaryDirectory() as directory:
-        measure_all(arguments.checkpoint, Path(directory))
+        measure_all(Checkpoints.from_options(arguments), Path(directory))
 
 
 if __name__ == "__main__":

@@ -96,7 +96,8 @@ class ReferenceEncoder:
 
     Args:
         path: the 4-bit file.
-        checkpoint: weights of the cross-encoder; the bi-encoder's twelve layers when None.
+        checkpoint: weights of the cross-encoder, or the layers of the bi-encoder that were trained;
+            the file's own twelve layers when None.
     """
 
     def __init__(self, path: Path, checkpoint: Path | None = None) -> None:
@@ -110,8 +111,9 @@ class ReferenceEncoder:
 
     def _load(self, checkpoint: Path) -> None:
         tensors = {name: value.float() for name, value in load_file(checkpoint).items()}
-        self.layers = 1 + max(int(name.split(".")[2]) for name in tensors if "layer." in name)
-        for layer in range(self.layers):
+        present = {int(name.split(".")[2]) for name in tensors if "layer." in name}
+        self.layers = 1 + max(present)
+        for layer in present:
             for short, long in LAYER_PARTS.items():
                 for suffix, kind in (("w", "weight"), ("b", "bias")):
                     value = tensors[f"encoder.layer.{layer}.{long}.{kind}"]

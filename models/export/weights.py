@@ -30,23 +30,30 @@ LAYER_NAMES = {
 """Names of Hugging Face's BertModel, and those of the 4-bit file."""
 
 
-def bi_encoder_weights(source: Source) -> tuple[Shape, dict[str, NDArray[np.float32]]]:
-    """Return sizes and weights of the twelve layers, as the 4-bit file stands for them."""
+def bi_encoder_weights(
+    source: Source, checkpoint: Path | None
+) -> tuple[Shape, dict[str, NDArray[np.float32]]]:
+    """Return sizes and weights of all layers: the source's, but those that `checkpoint` holds."""
     matrices = {
         name: matrix.dequantise() for name, matrix in source.matrices.items() if name != "emb.word"
     }
-    return source.shape, {**source.vectors, **matrices}
+    trained = {} if checkpoint is None else _read(checkpoint)
+    return source.shape, {**source.vectors, **matrices, **trained}
 
 
 def cross_encoder_weights(
     source: Source, checkpoint: Path
 ) -> tuple[Shape, dict[str, NDArray[np.float32]]]:
     """Return sizes and weights of a trained checkpoint; its embeddings are the source's."""
-    tensors = {name: values.astype(np.float32) for name, values in load_file(checkpoint).items()}
-    renamed = {_short_name(name): values for name, values in tensors.items()}
+    renamed = _read(checkpoint)
     layers = 1 + max(int(name[1:].split(".")[0]) for name in renamed if name.startswith("l"))
     embeddings = {name: values for name, values in source.vectors.items() if name.startswith("emb")}
     return replace(source.shape, layers=layers), {**embeddings, **renamed}
+
+
+def _read(checkpoint: Path) -> dict[str, NDArray[np.float32]]:
+    tensors = load_file(checkpoint)
+    return {_short_name(name): values.astype(np.float32) for name, values in tensors.items()}
 
 
 def _short_name(name: str) -> str:

@@ -38,6 +38,7 @@ from localrag.inference.load import load_embedder
 from models.training.encoder import CrossEncoderNetwork, load_network, save_network
 from models.training.mine import MINED, SEED, WORK
 from models.training.questions import HELD_OUT
+from models.training.run import MICRO_TOKENS, Folder, batches, padded
 from models.training.shapes import Group, Shaper
 
 if TYPE_CHECKING:
@@ -47,8 +48,6 @@ RUN = WORK / "run"
 TOKENIZER = WORK.parent / "multilingual-e5-small" / "tokenizer.json"
 LONGEST = 510
 """Tokens of a question and a passage together."""
-MICRO_TOKENS = {"cpu": 4_000, "cuda": 120_000}
-"""Padded tokens that are computed together."""
 QUESTIONS = {"cpu": 8, "cuda": 48}
 """Questions of one step."""
 PEAK, HEAD_PEAK = 8e-5, 2e-4
@@ -95,32 +94,33 @@ def main() -> None:
     parser.add_argument("--frozen", type=int, default=0, help="first layers that stay as they are")
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--questions", type=int, help="of one step")
+    parser.add_argument("--rate", type=float, default=1.0, help="share of the rates of a first run")
     parser.add_argument("--run", type=Path, default=RUN, help="where the run is kept")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    arguments.run.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(SEED)
     network = load_network(arguments.start, arguments.layers).to(device)
     for layer in network.layers[: arguments.frozen]:
         layer.requires_grad_(requires_grad=False)
-    training, held_out = read_rows(sorted(MINED.glob("*.jsonl.gz")))
-    run = Run(network, training, held_out, arguments.run, device, arguments.steps)
+    training, held_out = read_rows(sorted(MINED.glob("*.jsonl.gz")), MEASURED)
+    run = Run(network, training, held_out, Folder(arguments.run), device, arguments.steps)
     run.questions = arguments.questions or QUESTIONS[device]
+    run.rate = arguments.rate
     run.all()
     save_network(network, arguments.run / f"cross-encoder-{arguments.layers}l.safetensors")
 
 
-def read_rows(paths: Sequence[Path]) -> tuple[list[Row], list[Row]]:
-    """Return the rows to train on and those that are held out."""
+def read_rows(paths: Sequence[Path], measured: int) -> tuple[list[Row], list[Row]]:
+    """Return the rows to train on, and the first `measured` of each set's that are held out."""
     training, held_out = [], []
     for path in paths:
         name = path.name.removesuffix(".jsonl.gz")
         with gzip.open(path, "rt", encoding="utf-8") as stream:
             rows = [Row(name, json.loads(line)) for line in stream]
         rows = [row for row in rows if row.content["negatives"]]
-        held_out += rows[:MEASURED]
+        held_out += rows[:measured]
         training += rows[HELD_OUT:]
     return training, held_out
 
@@ -133,7 +133,7 @@ class Run:
         network: CrossEncoderNetwork,
         training: list[Row],
         held_out: list[Row],
-        folder: Path,
+        folder: Folder,
         device: str,
         steps: int,
     ) -> None:
@@ -156,24 +156,26 @@ class Run:
         self.tokenizer = LibraryTokenizer(TOKENIZER)
         self.shaper = Shaper(load_embedder().counter)
         self.weights = [WEIGHTS[row.set] for row in training]
+        self.rate = 1.0
         self.step = 0
 
     def all(self) -> None:
         """Run every step that is left."""
-        self.resume()
+        self.step = self.folder.resume(self.network, self.optimizer, self.device)
         started, tokens = time.perf_counter(), 0
         recent: list[tuple[float, float]] = []
         self.network.train()
         while self.step < self.steps:
             if self.step % MEASURED_EVERY == 0:
-                self.log(held_out=self.measure())
+                self.folder.log(self.step, held_out=self.measure())
             loss, first, read = self.train_step()
             recent.append((loss, first))
             tokens += read
             self.step += 1
             if self.step % 10 == 0:
                 losses, firsts = zip(*recent, strict=True)
-                self.log(
+                self.folder.log(
+                    self.step,
                     loss=sum(losses) / len(losses),
                     first=sum(firsts) / len(firsts),
                     rate=self.optimizer.param_groups[0]["lr"],
@@ -181,13 +183,13 @@ class Run:
                 )
                 recent, tokens, started = [], 0, time.perf_counter()
             if self.step % KEPT_EVERY == 0:
-                self.keep()
-        self.log(held_out=self.measure())
+                self.folder.keep(self.step, self.network, self.optimizer)
+        self.folder.log(self.step, held_out=self.measure())
 
     def train_step(self) -> tuple[float, float, int]:
         """Return loss, share of questions whose relevant passage came first, and tokens read."""
         for group in self.optimizer.param_groups:
-            group["lr"] = group["peak"] * learning_rate(self.step, self.steps)
+            group["lr"] = group["peak"] * self.rate * learning_rate(self.step, self.steps)
         groups = self.groups()
         logits, tokens = self.logits(groups)
         loss, first = loss_of(groups, logits)
@@ -216,11 +218,7 @@ class Run:
         order = sorted(range(len(pairs)), key=lambda place: len(pairs[place]))
         parts = []
         for batch in batches(order, [len(ids) for ids in pairs], MICRO_TOKENS[self.device]):
-            longest = max(len(pairs[place]) for place in batch)
-            ids = torch.ones(len(batch), longest, dtype=torch.long)  # 1 is the padding token
-            for row, place in enumerate(batch):
-                ids[row, : len(pairs[place])] = torch.tensor(pairs[place])
-            lengths = torch.tensor([len(pairs[place]) for place in batch])
+            ids, lengths = padded([pairs[place] for place in batch])
             with torch.autocast(self.device, torch.bfloat16):
                 parts.append(self.network(ids.to(self.device), lengths.to(self.device)))
         inverse = torch.empty(len(order), dtype=torch.long)
@@ -242,49 +240,11 @@ class Run:
         means = {name: sum(values) / len(values) for name, values in ranks.items()}
         return means | {"mean": sum(means.values()) / len(means)}
 
-    def log(self, **facts: object) -> None:
-        """Append a line to the log."""
-        line = json.dumps({"step": self.step, "time": time.time(), **facts})
-        with (self.folder / "log.jsonl").open("a", encoding="utf-8") as stream:
-            stream.write(line + "\n")
-        print(line, flush=True)
-
-    def keep(self) -> None:
-        """Write everything that is needed to go on."""
-        path = self.folder / "state.pt"
-        partial = path.with_suffix(".partial")
-        state = {
-            "step": self.step,
-            "network": self.network.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-        }
-        torch.save(state, partial)
-        partial.rename(path)
-
-    def resume(self) -> None:
-        """Go on from the state that was kept, if there is one."""
-        path = self.folder / "state.pt"
-        if path.exists():
-            state = torch.load(path, map_location=self.device, weights_only=True)
-            self.network.load_state_dict(state["network"])
-            self.optimizer.load_state_dict(state["optimizer"])
-            self.step = state["step"]
-
 
 def learning_rate(step: int, steps: int) -> float:
     """Return the share of the peak rate: a rise, a plateau, a linear fall to zero."""
     fall = int(steps * DECAY)
     return min(1.0, (step + 1) / WARM_UP, (steps - step) / fall)
-
-
-def batches(order: Sequence[int], lengths: Sequence[int], most: int) -> list[list[int]]:
-    """Cut `order`, shortest first, where the padded tokens of a batch would exceed `most`."""
-    found: list[list[int]] = [[]]
-    for place in order:
-        if found[-1] and (len(found[-1]) + 1) * lengths[place] > most:
-            found.append([])
-        found[-1].append(place)
-    return found
 
 
 def whole_group(content: dict[str, object]) -> Group:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,16 @@ def test_every_command_explains_itself(command: str) -> None:
     assert "--db" in text
     assert "--json" in text
     assert "LOCALRAG_DB" in text
+
+
+def test_the_package_is_the_command_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["localrag", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("localrag", run_name="__main__")
+    assert ended.value.code == 0
+    assert __version__ in capsys.readouterr().out
 
 
 def test_the_version_is_the_packages() -> None:

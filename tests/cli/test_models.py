@@ -46,7 +46,7 @@ def test_what_is_here_and_what_can_be_fetched(models: Path) -> None:
     text = run("models", "list").stdout
     here, away = text.split("Can be fetched")
     assert "tiny" in here
-    assert "multilingual-e5-small " in here
+    assert "localrag-bi-encoder-12l " in here
     assert "bge-m3" in away
     assert "2,285 MB" in away
     assert "37+ MB" in away
@@ -60,7 +60,7 @@ def test_the_list_for_programs(models: Path) -> None:
     assert found["directory"] == str(models)
     by_name = {one["name"]: one for one in found["models"]}
     assert by_name["tiny"]["origin"] == "user"
-    assert by_name["multilingual-e5-small"]["origin"] == "bundled"
+    assert by_name["localrag-bi-encoder-12l"]["origin"] == "bundled"
     assert by_name["bge-m3"] == {
         "name": "bge-m3",
         "kind": "bi-encoder",
@@ -134,7 +134,7 @@ def test_without_names_every_model_is_verified(models: Path) -> None:
     make_model(models / "broken", max_tokens=0)
     found = parsed("models", "verify", code=1)
     assert {check["name"]: check["ok"] for check in found["checks"]} == {
-        "multilingual-e5-small": True,
+        "localrag-bi-encoder-12l": True,
         "localrag-cross-encoder-6l": True,
         "tiny": True,
         "broken": False,

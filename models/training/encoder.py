@@ -141,15 +141,18 @@ SHORT_NAMES = {
 PROJECTIONS = {"query": "q", "key": "k", "value": "v"}
 
 
-def load_network(checkpoint: Path | None, layers: int) -> CrossEncoderNetwork:
+def load_network(
+    checkpoint: Path | None, layers: int, bi_encoder: Path | None = None
+) -> CrossEncoderNetwork:
     """Return a cross-encoder with `layers` layers.
 
     Those that `checkpoint` (names of Hugging Face's BertModel) lacks, or all of them where it is
-    None, come from the bi-encoder's layer of the same number.
+    None, are the bi-encoder's layers of the same number: of the checkpoint `bi_encoder`, and what
+    that lacks too of the 4-bit file.
     """
     tensors = {} if checkpoint is None else load_file(checkpoint)
     network = CrossEncoderNetwork(layers)
-    _fill(network, tensors)
+    _fill(network, ({} if bi_encoder is None else load_file(bi_encoder)) | tensors)
     if tensors:
         with torch.no_grad():
             for own, long in ((network.dense, "head.0"), (network.score, "head.2")):

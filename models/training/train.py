@@ -89,6 +89,7 @@ def main() -> None:
     """Train until the last step, then write the checkpoint."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--start", type=Path, help="checkpoint; the bi-encoder's layers without it")
+    parser.add_argument("--bi-encoder", type=Path, help="checkpoint for the layers it lacks")
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--frozen", type=int, default=0, help="first layers that stay as they are")
     parser.add_argument("--steps", type=int, required=True)
@@ -100,7 +101,7 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(SEED)
-    network = load_network(arguments.start, arguments.layers).to(device)
+    network = load_network(arguments.start, arguments.layers, arguments.bi_encoder).to(device)
     for layer in network.layers[: arguments.frozen]:
         layer.requires_grad_(requires_grad=False)
     training, held_out = read_rows(sorted(MINED.glob("*.jsonl.gz")), MEASURED)

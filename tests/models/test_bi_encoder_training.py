@@ -28,6 +28,7 @@ from models.export.weights import bi_encoder_weights  # noqa: E402
 from models.training.encoder import (  # noqa: E402
     BiEncoderNetwork,
     load_bi_encoder,
+    load_network,
     save_network,
 )
 from models.training.run import Folder, batches, learning_rate, padded  # noqa: E402
@@ -95,6 +96,19 @@ def test_trained_layers_come_back_and_the_others_from_the_source(
     vector = ReferenceEncoder(four_bit_file(), path).embed(LONG).numpy()
     with torch.no_grad():
         np.testing.assert_allclose(vector, back(*padded([LONG]))[0].numpy(), atol=1e-5)
+
+
+def test_a_cross_encoder_begins_with_the_layers_of_either_checkpoint() -> None:
+    trained = Checkpoints()
+    network: Any = load_network(trained.cross_encoder, 7, trained.bi_encoder)
+    cross_encoder: Any = load_network(trained.cross_encoder, 6)
+    bi_encoder: Any = load_bi_encoder(trained.bi_encoder)
+    expected = [*cross_encoder.layers, bi_encoder.layers[6]]
+    for own, other in zip(network.layers, expected, strict=True):
+        torch.testing.assert_close(own.wide.weight, other.wide.weight)
+    torch.testing.assert_close(network.score.weight, cross_encoder.score.weight)
+    alone: Any = load_network(None, 5, trained.bi_encoder)
+    torch.testing.assert_close(alone.layers[4].wide.weight, bi_encoder.layers[4].wide.weight)
 
 
 def test_the_checkpoints_of_the_models_that_ship_are_in_the_repository() -> None:

@@ -22,19 +22,18 @@ from __future__ import annotations
 
 import argparse
 import copy
-import os
 import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
-from tokenizers import Tokenizer
 from torch.nn import functional
 
+from localrag.inference.library_tokenizer import LibraryTokenizer
 from models.training.encoder import BiEncoderNetwork, load_bi_encoder, save_network
 from models.training.mine import MINED, SEED, WORK
 from models.training.questions import HELD_OUT
-from models.training.run import Folder, Run
+from models.training.run import Folder, Run, add_options, device_of, freeze, shortened
 from models.training.train import TOKENIZER, Row, read_rows
 
 if TYPE_CHECKING:
@@ -77,21 +76,15 @@ def main() -> None:
     """Train until the last step, then write the checkpoint."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--start", type=Path, help="checkpoint; the 4-bit file's layers without it")
-    parser.add_argument("--frozen", type=int, default=4, help="first layers that stay as they are")
-    parser.add_argument("--steps", type=int, required=True)
-    parser.add_argument("--questions", type=int, help="of one step")
     parser.add_argument(
         "--share", type=float, default=0.5, help="of the trained weights at the end"
     )
-    parser.add_argument("--run", type=Path, default=RUN, help="where the run is kept")
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    add_options(parser, RUN, frozen=4)
     arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
+    device = device_of(arguments)
     torch.manual_seed(SEED)
-    device = "cuda" if torch.cuda.is_available() else "cpu"
     network = load_bi_encoder(arguments.start).to(device)
-    for layer in network.layers[: arguments.frozen]:
-        layer.requires_grad_(requires_grad=False)
+    freeze(network.layers[: arguments.frozen])
     training, held_out = read_rows(sorted(MINED.glob("*.jsonl.gz")), HELD_OUT)
     folder = Folder(arguments.run)
     run = BiEncoderRun(
@@ -126,9 +119,7 @@ class BiEncoderRun(Run):
         self.questions = QUESTIONS[device]
         self.training = {name: _of_set(training, name) for name in SHARES}
         self.held_out = {name: _of_set(held_out, name) for name in MEASURED}
-        self.tokenizer = Tokenizer.from_file(str(TOKENIZER))
-        self.tokenizer.no_padding()
-        self.tokenizer.no_truncation()
+        self.tokenizer = LibraryTokenizer(TOKENIZER)
 
     def finish(self) -> dict[str, object]:
         """Mix the weights with those at the start."""
@@ -159,8 +150,7 @@ class BiEncoderRun(Run):
         self, texts: Sequence[str], longest: int = LONGEST["read"]
     ) -> tuple[torch.Tensor, int]:
         """Return unit vectors, shape (texts, hidden), and how many tokens were read."""
-        rows = [encoding.ids for encoding in self.tokenizer.encode_batch(list(texts))]
-        rows = [ids[: longest - 1] + ids[-1:] if len(ids) > longest else ids for ids in rows]
+        rows = [shortened(ids, longest) for ids in self.tokenizer.encode_batch(texts)]
         return self.outputs(rows), sum(map(len, rows))
 
     @torch.no_grad()

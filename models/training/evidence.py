@@ -13,8 +13,6 @@ fused score.
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -33,7 +31,7 @@ from localrag.search.retrieve import Lexical, Vector
 from localrag.search.run import run_stages
 from localrag.search.transform import PassThrough
 from localrag.store.chunks import fetch_chunks
-from models.training.mine import BY_MEANING, MINED, WORK, K, as_evaluation, read_or_make
+from models.training.mine import BY_MEANING, MINED, WORK, K, as_evaluation, read_mined, read_or_make
 from models.training.questions import HELD_OUT
 
 if TYPE_CHECKING:
@@ -130,9 +128,7 @@ def measure_all(options: argparse.Namespace) -> Iterator[Row]:
 def held_out(data: Path, name: str, counter: TokenCounter, most: int = HELD_OUT) -> EvaluationSet:
     """Return a training set with the questions that were held out of it, its first `most`."""
     found = as_evaluation(read_or_make(data, name, counter))
-    with gzip.open(MINED / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
-        rows = [json.loads(line) for line in stream]
-    chosen = {row["id"] for row in [row for row in rows if row["negatives"]][:most]}
+    chosen = {row["id"] for row in read_mined(MINED / f"{name}.jsonl.gz")[:most]}
     return replace(found, questions=tuple(one for one in found.questions if one.id in chosen))
 
 

@@ -18,7 +18,7 @@ import sys
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.set_index import CachedEmbedder, open_set, passage_ids
 from localrag.evaluate.answers import holds_answer
@@ -109,6 +109,13 @@ def mine(
         ranked = retrieve(base, names, question.text, by_meaning=by_meaning)
         yield row_of(question, shown, ranked, articles)
     base.database.close()
+
+
+def read_mined(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of one mined set that have negatives; the first ones are held out."""
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        rows = [json.loads(line) for line in stream]
+    return [row for row in rows if row["negatives"]]
 
 
 def with_blanks(passages: dict[str, Passage]) -> dict[str, Passage]:

@@ -44,7 +44,7 @@ def main() -> None:
         style = {"color": "black", "linewidth": 2} if name == "mean" else {"linewidth": 0.9}
         values = [entry["held_out"][name] for entry in measured]
         right.plot([entry["step"] for entry in measured], values, label=name, **style)
-    right.set(xlabel="step", ylabel="mean reciprocal rank of 10", title="Held-out questions")
+    right.set(xlabel="step", ylabel="mean reciprocal rank", title="Held-out questions")
     right.legend(fontsize=7, ncols=2)
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(arguments.output, metadata={"Date": None})

@@ -7,19 +7,31 @@ object a line, which `models.training.plot` draws.
 from __future__ import annotations
 
 import json
+import os
 import time
 from abc import ABC, abstractmethod
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    import argparse
+    from collections.abc import Iterable, Sequence
 
     from torch import nn
 
-__all__ = ["Folder", "Run", "batches", "learning_rate", "padded"]
+__all__ = [
+    "Folder",
+    "Run",
+    "add_options",
+    "batches",
+    "device_of",
+    "freeze",
+    "learning_rate",
+    "padded",
+    "shortened",
+]
 
 MICRO_TOKENS = {"cpu": 4_000, "cuda": 120_000}
 """Padded tokens that are computed together."""
@@ -162,6 +174,29 @@ class Run(ABC):
         return torch.cat(parts)[inverse.to(self.device)]
 
 
+def add_options(parser: argparse.ArgumentParser, folder: Path, frozen: int) -> None:
+    """Add what every training asks for, with the folder of the run and its frozen layers."""
+    parser.add_argument(
+        "--frozen", type=int, default=frozen, help="first layers that stay as they are"
+    )
+    parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--questions", type=int, help="of one step")
+    parser.add_argument("--run", type=Path, default=folder, help="where the run is kept")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+
+
+def device_of(arguments: argparse.Namespace) -> str:
+    """Return the device to train on, and set the threads that were asked for."""
+    torch.set_num_threads(arguments.threads)
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def freeze(layers: Iterable[nn.Module]) -> None:
+    """Let `layers` stay as they are."""
+    for layer in layers:
+        layer.requires_grad_(requires_grad=False)
+
+
 def learning_rate(step: int, steps: int, warm_up: int, decay: float) -> float:
     """Return the share of the peak rate: a rise, a plateau, a linear fall to zero."""
     return min(1.0, (step + 1) / warm_up, (steps - step) / max(1, int(steps * decay)))
@@ -175,6 +210,11 @@ def batches(order: Sequence[int], lengths: Sequence[int], most: int) -> list[lis
             found.append([])
         found[-1].append(place)
     return found
+
+
+def shortened(ids: list[int], longest: int) -> list[int]:
+    """Return at most `longest` of the token ids, the last of them included."""
+    return ids[: longest - 1] + ids[-1:] if len(ids) > longest else ids
 
 
 def padded(rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:

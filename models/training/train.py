@@ -21,9 +21,6 @@ On two CPU cores a run of 2,000 steps takes hours. Where PyTorch finds a GPU, it
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
-import os
 import random
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,9 +32,9 @@ from torch.nn import functional
 from localrag.inference.library_tokenizer import LibraryTokenizer
 from localrag.inference.load import load_embedder
 from models.training.encoder import CrossEncoderNetwork, load_network, save_network
-from models.training.mine import MINED, SEED, WORK
+from models.training.mine import MINED, SEED, WORK, read_mined
 from models.training.questions import HELD_OUT
-from models.training.run import Folder, Run
+from models.training.run import Folder, Run, add_options, device_of, freeze, shortened
 from models.training.shapes import Group, Shaper
 
 if TYPE_CHECKING:
@@ -91,19 +88,13 @@ def main() -> None:
     parser.add_argument("--start", type=Path, help="checkpoint; the bi-encoder's layers without it")
     parser.add_argument("--bi-encoder", type=Path, help="checkpoint for the layers it lacks")
     parser.add_argument("--layers", type=int, default=6)
-    parser.add_argument("--frozen", type=int, default=0, help="first layers that stay as they are")
-    parser.add_argument("--steps", type=int, required=True)
-    parser.add_argument("--questions", type=int, help="of one step")
     parser.add_argument("--rate", type=float, default=1.0, help="share of the rates of a first run")
-    parser.add_argument("--run", type=Path, default=RUN, help="where the run is kept")
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    add_options(parser, RUN, frozen=0)
     arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = device_of(arguments)
     torch.manual_seed(SEED)
     network = load_network(arguments.start, arguments.layers, arguments.bi_encoder).to(device)
-    for layer in network.layers[: arguments.frozen]:
-        layer.requires_grad_(requires_grad=False)
+    freeze(network.layers[: arguments.frozen])
     training, held_out = read_rows(sorted(MINED.glob("*.jsonl.gz")), MEASURED)
     folder = Folder(arguments.run)
     run = CrossEncoderRun(
@@ -119,9 +110,7 @@ def read_rows(paths: Sequence[Path], measured: int) -> tuple[list[Row], list[Row
     training, held_out = [], []
     for path in paths:
         name = path.name.removesuffix(".jsonl.gz")
-        with gzip.open(path, "rt", encoding="utf-8") as stream:
-            rows = [Row(name, json.loads(line)) for line in stream]
-        rows = [row for row in rows if row.content["negatives"]]
+        rows = [Row(name, content) for content in read_mined(path)]
         held_out += rows[:measured]
         training += rows[HELD_OUT:]
     return training, held_out
@@ -174,7 +163,7 @@ class CrossEncoderRun(Run):
     def logits(self, groups: Sequence[Group]) -> tuple[torch.Tensor, int]:
         """Return the logits of all passages of all `groups`, in order, and how many tokens."""
         pairs = [
-            ids[: LONGEST - 1] + ids[-1:] if len(ids) > LONGEST else ids
+            shortened(ids, LONGEST)
             for group in groups
             for ids in self.tokenizer.encode_pairs(group.query, group.passages)
         ]

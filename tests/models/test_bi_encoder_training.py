@@ -31,7 +31,7 @@ from models.training.encoder import (  # noqa: E402
     load_network,
     save_network,
 )
-from models.training.run import Folder, batches, learning_rate, padded  # noqa: E402
+from models.training.run import Folder, batches, freeze, learning_rate, padded  # noqa: E402
 
 # Not by an import statement: modules of benchmarks/, which it imports, have two names for mypy.
 training: Any = importlib.import_module("models.training.bi_encoder")
@@ -121,8 +121,7 @@ def test_the_checkpoints_of_the_models_that_ship_are_in_the_repository() -> None
 def test_a_run_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
     def steps(number: int) -> Any:
         network: Any = load_bi_encoder(None)
-        for layer in network.layers[:FIRST]:
-            layer.requires_grad_(requires_grad=False)
+        freeze(network.layers[:FIRST])
         folder = Folder(tmp_path / "interrupted")
         run = training.BiEncoderRun(network, rows([1, 2, 3]), rows([4]), folder, "cpu", number)
         run.questions = 2

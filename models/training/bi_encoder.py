@@ -33,8 +33,8 @@ from localrag.inference.library_tokenizer import LibraryTokenizer
 from models.training.encoder import BiEncoderNetwork, load_bi_encoder, save_network
 from models.training.mine import MINED, SEED, WORK
 from models.training.questions import HELD_OUT
+from models.training.rows import TOKENIZER, Row, read_rows
 from models.training.run import Folder, Run, add_options, device_of, freeze, shortened
-from models.training.train import TOKENIZER, Row, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import random
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,8 +31,8 @@ from torch.nn import functional
 from localrag.inference.library_tokenizer import LibraryTokenizer
 from localrag.inference.load import load_embedder
 from models.training.encoder import CrossEncoderNetwork, load_network, save_network
-from models.training.mine import MINED, SEED, WORK, read_mined
-from models.training.questions import HELD_OUT
+from models.training.mine import MINED, SEED, WORK
+from models.training.rows import TOKENIZER, Row, read_rows
 from models.training.run import Folder, Run, add_options, device_of, freeze, shortened
 from models.training.shapes import Group, Shaper
 
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 RUN = WORK / "run"
-TOKENIZER = WORK.parent / "multilingual-e5-small" / "tokenizer.json"
 LONGEST = 510
 """Tokens of a question and a passage together."""
 QUESTIONS = {"cpu": 8, "cuda": 48}
@@ -74,14 +72,6 @@ WEIGHTS = {
 """How often a set's questions come, against their number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A mined question of one set."""
-
-    set: str
-    content: dict[str, object]
-
-
 def main() -> None:
     """Train until the last step, then write the checkpoint."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -103,17 +93,6 @@ def main() -> None:
     run.questions = arguments.questions or QUESTIONS[device]
     run.all()
     save_network(network, arguments.run / f"cross-encoder-{arguments.layers}l.safetensors")
-
-
-def read_rows(paths: Sequence[Path], measured: int) -> tuple[list[Row], list[Row]]:
-    """Return the rows to train on, and the first `measured` of each set's that are held out."""
-    training, held_out = [], []
-    for path in paths:
-        name = path.name.removesuffix(".jsonl.gz")
-        rows = [Row(name, content) for content in read_mined(path)]
-        held_out += rows[:measured]
-        training += rows[HELD_OUT:]
-    return training, held_out
 
 
 class CrossEncoderRun(Run):

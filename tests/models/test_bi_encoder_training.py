@@ -174,13 +174,13 @@ def test_the_weights_are_drawn_back_towards_the_start() -> None:
 
 
 def test_rows_are_held_out_before_those_to_train_on(tmp_path: Path) -> None:
-    train = importlib.import_module("models.training.train")
+    rows = importlib.import_module("models.training.rows")
     path = tmp_path / "scifact.jsonl.gz"
     with gzip.open(path, "wt", encoding="utf-8") as stream:
         for number in range(63):
             stream.write(json.dumps(content(number, 1)) + "\n")
         stream.write(json.dumps(content(63, 0)) + "\n")
-    found, held_out = train.read_rows([path], 2)
+    found, held_out = rows.read_rows([path], 2)
     texts = [[row.content["text"] for row in part] for part in (held_out, found)]
     assert texts == [
         [content(number)["text"] for number in (0, 1)],

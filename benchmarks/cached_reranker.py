@@ -34,6 +34,7 @@ class CachedReranker:
     def __init__(self, reranker: CrossEncoder, cache: Path) -> None:
         self.reranker = reranker
         self.card = reranker.card
+        self.calibrated = reranker.calibrated
         self.fingerprint = reranker.fingerprint
         cache.mkdir(parents=True, exist_ok=True)
         path = cache / f"readings-{digest(reranker.fingerprint)}.db"

@@ -7,7 +7,7 @@ The stages are the product's own, with its own defaults, on a real knowledge bas
     lexical    BM25, the best 50
     vector     embeddings, the best 50
     fused      reciprocal rank fusion of the two
-    reranked   the first 30 of the fused list in the cross-encoder's order, then the rest of it
+    reranked   what the cross-encoder has read of the fused list, in its order, then the rest
 
 hit@1 and recall@k are the share of questions with a relevant passage among the first k; answer@1,
 where a set tells the answers, the share whose first passage is relevant or holds one of them;

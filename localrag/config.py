@@ -100,7 +100,11 @@ class Settings:
     rrf_k: Annotated[int, Limits(ge=1)] = 60
     """Constant of reciprocal rank fusion."""
     rerank_top: Annotated[int, Limits(ge=1, le=1_000)] = 30
-    """Candidates that the cross-encoder reads."""
+    """Candidates that the cross-encoder reads, unless it is sure earlier."""
+    rerank_first: Annotated[int, Limits(ge=1, le=1_000)] = 10
+    """Candidates that it reads in any case, and half as many again as results are wanted."""
+    rerank_sure: Annotated[float, Limits(ge=0.0, le=1.0)] = 0.7
+    """Where one of those has a higher probability, the others are not read; 1 to read all."""
     passage_tokens: Annotated[int, Limits(ge=1)] = 2_000
     """Most tokens of the passages that an answer is taken from."""
     answer_passages: Annotated[int, Limits(ge=1)] = 5

@@ -304,7 +304,8 @@ class KnowledgeBase(Session):
             tokens: most tokens of all hits together; the best hit is given in any case.
             per_document: most hits of one document; those of others move up.
             budget: seconds that the cross-encoder may read candidates, best first; those for which
-                no time is left follow behind, without a relevance. None reads all.
+                no time is left follow behind, without a relevance. No limit by default. In any case
+                some are left when one of the best ones surely answers (`rerank_sure`).
             where: expression over the documents' properties: ``year >= 2024 and lang = "ja"``.
             path: pattern of paths, or several of which one must match: ``"notes/**"``.
             labels: of the documents with access labels, only those that share one.

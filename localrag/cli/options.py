@@ -122,7 +122,7 @@ budget_option: Callable[[Command], Command] = click.option(
     callback=seconds,
     metavar="TIME",
     help="Most time for reading candidates, such as 300ms: the best are read first, and those for "
-    "which no time is left follow behind. Without it all are read.",
+    "which no time is left follow behind. No limit by default.",
 )
 explain_option: Callable[[Command], Command] = click.option(
     "--explain", is_flag=True, help="Also show what every stage let through."

@@ -42,6 +42,11 @@ class CrossEncoder(LocalModel):
         super().__init__(card, directory, threads=threads)
         self.calibration = card.calibration or PLAIN_SIGMOID
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether its probabilities were fitted on data."""
+        return self.card.calibration is not None
+
     def relevance(self, query: str, passages: Sequence[str]) -> FloatArray:
         """Return the probability that each passage answers the query, shape (passages,).
 

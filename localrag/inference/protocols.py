@@ -62,7 +62,11 @@ class Embedder(Protocol):
 
 
 class Reranker(Protocol):
-    """A cross-encoder: reads a query and a passage together."""
+    """A cross-encoder: reads a query and a passage together.
+
+    One may have an attribute `calibrated`. Where it is true, its probabilities were fitted on data,
+    and a search reads no further once one of the best candidates surely answers.
+    """
 
     fingerprint: str
 

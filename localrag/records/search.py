@@ -124,7 +124,7 @@ class SearchState:
     reranked: bool = False
     """Whether the survivors' scores are the cross-encoder's probabilities: stage 4 says so."""
     unread: frozenset[int] = frozenset()
-    """Ids of survivors that stage 4 had no time for: their score is the fused one."""
+    """Ids of survivors that stage 4 did not read: their score is the fused one."""
     passages: tuple[Passage, ...] = ()
     """Stage 5: spans in the order of their best chunk."""
     sentences: tuple[Citation, ...] = ()

@@ -66,15 +66,37 @@ def search_stages(  # noqa: PLR0913 - what a search is made of
     if slots is not None:
         stages.append(Collapse(connection, slots))
     stages.append(Fuse(settings.rrf_k))
+    expand = _expand(connection, settings, plan)
     if plan.rerank:
-        top = max(settings.rerank_top, plan.limit)
+        rerank = _rerank(connection, reranker, settings, plan)
         if most is not None:
-            stages.append(PerDocument(connection, share(most, plan.limit, top)))
-        stages.append(Rerank(connection, reranker, top, budget=plan.budget))
+            stages.append(PerDocument(connection, share(most, plan.limit, rerank.top)))
+        if most is not None or expand.window is not None:
+            # Many chunks may become one result, and what is shown should have been read.
+            rerank = replace(rerank, sure=None)
+        stages.append(rerank)
     if most is not None:
         stages.append(PerDocument(connection, most, joined=True, name="4b. per document"))
-    stages.append(_expand(connection, settings, plan))
+    stages.append(expand)
     return tuple(stages)
+
+
+def _rerank(
+    connection: apsw.Connection, reranker: Reranker, settings: Settings, plan: Plan
+) -> Rerank:
+    """Return the stage that reads what is wanted, and half as many again: neighbours are joined.
+
+    It reads on where the probabilities were fitted on nothing, or a server is asked: what it takes
+    for each request is more than for some passages.
+    """
+    return Rerank(
+        connection,
+        reranker,
+        max(settings.rerank_top, plan.limit),
+        sure=settings.rerank_sure if getattr(reranker, "calibrated", False) else None,
+        first=max(settings.rerank_first, plan.limit * 3 // 2),
+        budget=plan.budget,
+    )
 
 
 def _expand(connection: apsw.Connection, settings: Settings, plan: Plan) -> Expand:

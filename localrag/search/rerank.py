@@ -48,6 +48,10 @@ class Rerank:
     top: int
     """Candidates that are read; the rest is let go."""
     fused_weight: float = FUSED_WEIGHT
+    sure: float | None = None
+    """Probability of one of the `first` above which no more are read; None to read all."""
+    first: int = 0
+    """Candidates that are read in any case."""
     budget: float | None = None
     """Seconds for reading, None for no limit. Candidates are read in fused order, at least one
     batch of them; those for which no time is left stay behind the ones that were read."""
@@ -76,32 +80,45 @@ class Rerank:
         survivors = tuple(
             Candidate(id_, known[id_], rank) for rank, id_ in enumerate(order, start=1)
         )
-        note = self._note(len(scores), len(unread))
+        note = self._note(scores, len(unread))
         return replace(
             state, survivors=survivors, reranked=True, unread=frozenset(unread), note=note
         )
 
     def _read(self, query: str, passages: Sequence[str]) -> list[float]:
-        """Return the probabilities of as many passages, from the first on, as there is time for."""
-        if self.budget is None:
-            return [float(score) for score in self.reranker.relevance(query, passages)]
+        """Return the probabilities of as many passages, from the first on, as are to be read."""
         scores: list[float] = []
         started = before = self.clock()
         fastest = inf  # of all batches: the first one may have had to load the model
         while len(scores) < len(passages):
-            batch = passages[len(scores) : len(scores) + BATCH]
+            batch = passages[len(scores) : len(scores) + self._batch(len(scores))]
             scores += map(float, self.reranker.relevance(query, batch))
             now = self.clock()
             fastest = min(fastest, now - before)
             before = now
-            if now - started + fastest > self.budget:
+            if self._decided(scores) or self._late(now - started + fastest):
                 break
         return scores
 
-    def _note(self, read: int, unread: int) -> str:
-        if not unread or self.budget is None:
-            return f"read {read} passages"
-        return f"read {read} of {read + unread} passages in the {1000 * self.budget:.0f} ms allowed"
+    def _batch(self, read: int) -> int:
+        """Return how many passages to read before the next look at the clock and at the scores."""
+        if self.budget is not None:
+            return BATCH
+        return self.first if self.sure is not None and read < self.first else self.top
+
+    def _decided(self, scores: Sequence[float]) -> bool:
+        return self.sure is not None and len(scores) >= self.first and max(scores) > self.sure
+
+    def _late(self, seconds: float) -> bool:
+        return self.budget is not None and seconds > self.budget
+
+    def _note(self, scores: Sequence[float], unread: int) -> str:
+        if not unread:
+            return f"read {len(scores)} passages"
+        read = f"read {len(scores)} of {len(scores) + unread} passages"
+        if self._decided(scores) or self.budget is None:
+            return f"{read}: one answers with a probability of {max(scores):.2f}"
+        return f"{read} in the {1000 * self.budget:.0f} ms allowed"
 
     def _order(self, probabilities: Mapping[int, float], fused: Mapping[int, float]) -> list[int]:
         # Sorting is stable: equals stay in the fused order.

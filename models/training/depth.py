@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from localrag.evaluate.datasets import EvaluationQuestion
 
 DEPTHS = (5, 10, 15, 20, TOP)
-FIRST = (6, 10)
+FIRST = (6, 10, 15)
 SURE = (0.3, 0.5, 0.7, 0.9)
 LENGTHS = (1000, 1500, 2000)
 

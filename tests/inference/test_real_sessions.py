@@ -96,5 +96,8 @@ def test_without_a_calibration_the_probability_is_the_sigmoid(tmp_path: Path) ->
     model = scorer(inputs=("input_ids", "attention_mask", "token_type_ids"))
     folder = make_model(tmp_path / "plain", "cross-encoder", model, calibration=None)
     make_tokenizer(folder, types=True)
-    probability = load_reranker(folder).relevance("one", [""])
+    reranker = load_reranker(folder)
+    assert not reranker.calibrated
+    assert load_reranker().calibrated  # the bundled one
+    probability = reranker.relevance("one", [""])
     np.testing.assert_allclose(probability, 1 / (1 + np.exp(-2.0)), rtol=1e-6)

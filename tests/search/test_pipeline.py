@@ -14,6 +14,7 @@ from localrag.records import Passage, SearchState
 from localrag.search.expand import Expand
 from localrag.search.pipeline import FARTHEST, hits, search_stages
 from localrag.search.plan import Mode, Plan
+from localrag.search.rerank import Rerank
 from localrag.search.window import Window
 from localrag.store.chunks import fetch_chunks
 
@@ -183,6 +184,36 @@ def test_the_plan_decides_the_sizes_of_the_stages(kb: KnowledgeBase) -> None:
     }
 
 
+class Calibrated(FakeReranker):
+    """A reranker whose numbers are probabilities."""
+
+    calibrated = True
+
+
+@pytest.mark.parametrize(
+    ("reranker", "plan", "chunking", "expected"),
+    [
+        (Calibrated(), Plan(), "structural", (15, 0.6)),
+        (Calibrated(), Plan(limit=4), "structural", (8, 0.6)),
+        (FakeReranker(), Plan(), "structural", (15, None)),
+        (Calibrated(), Plan(per_document=2), "structural", (15, None)),
+        (Calibrated(), Plan(), "parent-child", (15, None)),
+        (Calibrated(), Plan(expand="window"), "structural", (15, None)),
+    ],
+)
+def test_reading_may_stop_early_where_probabilities_are_fitted_and_chunks_are_shown(
+    kb: KnowledgeBase,
+    reranker: FakeReranker,
+    plan: Plan,
+    chunking: str,
+    expected: tuple[int, float | None],
+) -> None:
+    settings = make_settings(chunking=chunking, rerank_first=8, rerank_sure=0.6)
+    stages = search_stages(kb.database.connection, FakeEmbedder(), reranker, settings, plan)
+    [rerank] = [one for one in stages if isinstance(one, Rerank)]
+    assert (rerank.first, rerank.sure) == expected
+
+
 @pytest.mark.parametrize(
     ("chunking", "neighbours", "expected"),
     [
@@ -212,6 +243,7 @@ def test_the_way_of_cutting_decides_what_is_returned_with_a_chunk(
 def test_a_plan_finds_by_both_methods_and_reranks_unless_told_otherwise() -> None:
     assert Plan() == Plan("hybrid", rerank=True, limit=10, neighbours=0, token_budget=None)
     assert (Settings().retrieve_k, Settings().rerank_top, Settings().rrf_k) == (50, 30, 60)
+    assert (Settings().rerank_first, Settings().rerank_sure) == (10, 0.7)
 
 
 def test_an_impossible_plan_is_refused(kb: KnowledgeBase) -> None:

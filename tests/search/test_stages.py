@@ -381,6 +381,35 @@ def test_a_budget_stops_reading_in_time(
     assert state.note == f"read {read}{allowed}"
 
 
+@pytest.mark.parametrize(
+    ("probability", "first", "budget", "reads"),
+    [
+        (0.75, 2, None, [2]),  # one of the first answers
+        (0.7, 2, None, [2, 2]),  # as likely as that, and no likelier
+        (0.75, 9, None, [4]),  # fewer than are read in any case
+        (0.75, 3, 60.0, [2, 2]),  # batches of two, for the clock
+        (0.75, 2, 60.0, [2]),
+    ],
+)
+def test_reading_stops_where_one_of_the_first_surely_answers(  # noqa: PLR0913, PLR0917 - a table's
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    probability: float,
+    first: int,
+    budget: float | None,
+    reads: list[int],
+) -> None:
+    monkeypatch.setattr(rerank_module, "BATCH", 2)
+    reranker = ScriptedReranker(lambda passage: probability if "gamma" in passage else 0.25)
+    stage = Rerank(database.connection, reranker, 10, sure=0.7, first=first, budget=budget)
+    state = stage(fused(1, 2, 4, 3))
+    assert [len(passages) for _, passages in reranker.asked] == reads
+    read = sum(reads)
+    assert state.unread == frozenset((1, 2, 4, 3)[read:])
+    rest = f" of 4 passages: one answers with a probability of {probability:.2f}"
+    assert state.note == f"read {read}{' passages' if read == 4 else rest}"
+
+
 def test_what_was_not_read_follows_in_fused_order_with_its_fused_score(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

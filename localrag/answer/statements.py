@@ -6,6 +6,7 @@ A row means nothing without the names of its columns, so it is read, and given a
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,13 +24,23 @@ from localrag.text.rows import (
 from localrag.text.sentences import sentence_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from localrag.records import Passage, StoredChunk
 
 __all__ = ["Statement", "statements_of"]
 
 _FENCE = ("```", "~~~")
+
+_MARKUP = re.compile(
+    r"(?:</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<!--.*?-->|\{\{.*?\}\}|\{%.*?%\}|\s)+", re.DOTALL
+)
+"""Tags, comments and placeholders of templates: an address in angle brackets is none of these."""
+
+_QUOTED = re.compile(r"^[ \t]*>[> \t]*", re.MULTILINE)
+"""The mark of a quotation, before each of its lines."""
+
+_ENDS = (".", "!", "?", ":", "。", "！", "？", "：", "…")  # noqa: RUF001 - full-width ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +63,7 @@ class Statement:
 
 
 def statements_of(passage: Passage) -> list[Statement]:
-    """Return the statements of a passage, in order; headings, rules and fences are none.
+    """Return the statements of a passage, in order; headings, rules, fences and tags are none.
 
     The passage is read as one text: a sentence that runs over the end of a chunk stays whole.
     """
@@ -60,7 +71,7 @@ def statements_of(passage: Passage) -> list[Statement]:
 
 
 def _statements(passage: Passage) -> Iterator[Statement]:
-    spans = sentence_spans(passage.text)
+    spans = _with_quotations(passage.text, sentence_spans(passage.text))
     columns: list[str] = []
     for (_, before), (start, stop), (after, end) in zip(
         [(0, 0), *spans], spans, [*spans[1:], (0, 0)], strict=False
@@ -80,8 +91,27 @@ def _statements(passage: Passage) -> Iterator[Statement]:
             continue
         chunk = _chunk_at(passage, passage.start + start)
         names = columns or header_of(chunk.preamble.splitlines())
-        shown = named_row(row, names) if is_row(text) else " ".join(text.split())
+        shown = named_row(row, names) if is_row(text) else " ".join(_unquoted(text).split())
         yield Statement(chunk, passage.start + start, passage.start + stop, text, shown)
+
+
+def _with_quotations(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans in which a sentence of a quotation runs over the ends of its lines."""
+    found: list[tuple[int, int]] = []
+    for start, end in spans:
+        if found and text.startswith(">", start):
+            first, last = found[-1]
+            line = text.rfind("\n", 0, first) + 1
+            follows = text[last:start].strip(" \t") == "\n" and _QUOTED.match(text, line)
+            if follows and not text[first:last].endswith(_ENDS) and text[last - 1] != ">":
+                found[-1] = (first, end)
+                continue
+        found.append((start, end))
+    return found
+
+
+def _unquoted(text: str) -> str:
+    return _QUOTED.sub("", text) if ">" in text else text
 
 
 def _chunk_at(passage: Passage, position: int) -> StoredChunk:
@@ -91,4 +121,5 @@ def _chunk_at(passage: Passage, position: int) -> StoredChunk:
 
 
 def _says_nothing(text: str) -> bool:
-    return text.startswith(("#", *_FENCE)) or is_rule(text)
+    said = _unquoted(text)
+    return said.startswith(("#", *_FENCE)) or is_rule(text) or bool(_MARKUP.fullmatch(said or " "))

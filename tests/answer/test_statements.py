@@ -121,3 +121,30 @@ def test_the_rows_of_a_cut_table_with_tabs_take_the_columns_from_the_repeated_ro
     ]
     prose = replace(cut, preamble="def signature() -> None:")
     assert statements_of(passage(prose))[0].shown == "Alabama 18,870 859"
+
+
+def test_tags_and_placeholders_of_templates_state_nothing() -> None:
+    lines = (
+        "{{#include ../main.rs}}",
+        '<Listing number="4-3" caption="With scopes">',
+        "<!-- not shown --> </p>",
+        ">",
+        "<https://example.org/keys>",
+        "The type is `Vec<T>`.",
+    )
+    assert shown("\n\n".join(lines)) == list(lines[-2:])
+
+
+def test_a_sentence_of_a_quotation_runs_over_its_lines() -> None:
+    quoted = (
+        "> Both are parts of memory. They are not alike, and\n> knowing that is\n> enough.\n"
+        "> Another\n>\n> paragraph\n\nNo quotation\n> but this is"
+    )
+    assert shown(quoted) == [
+        "Both are parts of memory.",
+        "They are not alike, and knowing that is enough.",
+        "Another",
+        "paragraph",
+        "No quotation",
+        "but this is",
+    ]

@@ -33,9 +33,10 @@ __all__ = ["Statement", "statements_of"]
 _FENCE = ("```", "~~~")
 
 _MARKUP = re.compile(
-    r"(?:</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<!--.*?-->|\{\{.*?\}\}|\{%.*?%\}|\s)+", re.DOTALL
+    r"(?>(?:</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<!--.*?-->|\{\{.*?\}\}|\{%.*?%\}|\s)*)", re.DOTALL
 )
-"""Tags, comments and placeholders of templates: an address in angle brackets is none of these."""
+"""Tags, comments and placeholders of templates: an address in angle brackets is none of these.
+Atomic, since each placeholder could otherwise end at any later one: twice the time for each."""
 
 _QUOTED = re.compile(r"^[ \t]*>[> \t]*", re.MULTILINE)
 """The mark of a quotation, before each of its lines."""
@@ -122,4 +123,4 @@ def _chunk_at(passage: Passage, position: int) -> StoredChunk:
 
 def _says_nothing(text: str) -> bool:
     said = _unquoted(text)
-    return said.startswith(("#", *_FENCE)) or is_rule(text) or bool(_MARKUP.fullmatch(said or " "))
+    return said.startswith(("#", *_FENCE)) or is_rule(text) or bool(_MARKUP.fullmatch(said))

@@ -68,12 +68,9 @@ def search_stages(  # noqa: PLR0913 - what a search is made of
     stages.append(Fuse(settings.rrf_k))
     expand = _expand(connection, settings, plan)
     if plan.rerank:
-        rerank = _rerank(connection, reranker, settings, plan)
+        rerank = _rerank(connection, reranker, settings, plan, expand)
         if most is not None:
             stages.append(PerDocument(connection, share(most, plan.limit, rerank.top)))
-        if most is not None or expand.window is not None:
-            # Many chunks may become one result, and what is shown should have been read.
-            rerank = replace(rerank, sure=None)
         stages.append(rerank)
     if most is not None:
         stages.append(PerDocument(connection, most, joined=True, name="4b. per document"))
@@ -82,18 +79,25 @@ def search_stages(  # noqa: PLR0913 - what a search is made of
 
 
 def _rerank(
-    connection: apsw.Connection, reranker: Reranker, settings: Settings, plan: Plan
+    connection: apsw.Connection,
+    reranker: Reranker,
+    settings: Settings,
+    plan: Plan,
+    expand: Expand,
 ) -> Rerank:
     """Return the stage that reads what is wanted, and half as many again: neighbours are joined.
 
     It reads on where the probabilities were fitted on nothing, or a server is asked: what it takes
-    for each request is more than for some passages.
+    for each request is more than for some passages. So it does where many chunks may become one
+    result: what is shown should have been read.
     """
+    calibrated = getattr(reranker, "calibrated", False)
+    may_stop = calibrated and plan.per_document is None and expand.window is None
     return Rerank(
         connection,
         reranker,
         max(settings.rerank_top, plan.limit),
-        sure=settings.rerank_sure if getattr(reranker, "calibrated", False) else None,
+        sure=settings.rerank_sure if may_stop else None,
         first=max(settings.rerank_first, plan.limit * 3 // 2),
         budget=plan.budget,
     )

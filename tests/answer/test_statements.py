@@ -148,3 +148,8 @@ def test_a_sentence_of_a_quotation_runs_over_its_lines() -> None:
         "No quotation",
         "but this is",
     ]
+
+
+def test_many_placeholders_before_a_sentence_take_no_time_to_tell() -> None:
+    line = "{{a}}" * 500 + " is meant."  # 2^500 ways, where each could end at any later one
+    assert shown(line) == [line]

@@ -35,6 +35,7 @@ class CachedReranker:
         self.reranker = reranker
         self.card = reranker.card
         self.calibrated = reranker.calibrated
+        self.window_tokens = reranker.window_tokens
         self.fingerprint = reranker.fingerprint
         cache.mkdir(parents=True, exist_ok=True)
         path = cache / f"readings-{digest(reranker.fingerprint)}.db"

@@ -105,6 +105,9 @@ class ModelFacts(Facts):
     calibration: Calibration | None = None
     """From logit to probability, the logit's sigmoid where there is none; of cross-encoders only.
     """
+    window_tokens: Annotated[int, Limits(ge=16)] | None = None
+    """Tokens of a passage that are read at once; all of it where there is none. A longer passage is
+    read in windows, and answers as likely as the best of them; of cross-encoders only."""
     model: RelativePath = "model.onnx"
     """The ONNX file, below the card's folder."""
     tokenizer: RelativePath = "tokenizer.json"
@@ -121,6 +124,8 @@ class ModelFacts(Facts):
             raise ValueError("dimensions and pooling belong to a bi-encoder, and it needs both")
         if bi_encoder and self.calibration is not None:
             raise ValueError("a calibration belongs to a cross-encoder")
+        if bi_encoder and self.window_tokens is not None:
+            raise ValueError("window_tokens belongs to a cross-encoder")
 
     def _require_listed(self, paths: Iterable[str]) -> None:
         """Check that all files that are needed are among `paths`. ValueError: one is not."""

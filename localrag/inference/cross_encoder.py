@@ -47,6 +47,11 @@ class CrossEncoder(LocalModel):
         """Whether its probabilities were fitted on data."""
         return self.card.calibration is not None
 
+    @property
+    def window_tokens(self) -> int | None:
+        """Tokens of a passage that it is to be shown at once; None for all of it."""
+        return self.card.window_tokens
+
     def relevance(self, query: str, passages: Sequence[str]) -> FloatArray:
         """Return the probability that each passage answers the query, shape (passages,).
 

@@ -65,7 +65,8 @@ class Reranker(Protocol):
     """A cross-encoder: reads a query and a passage together.
 
     One may have an attribute `calibrated`. Where it is true, its probabilities were fitted on data,
-    and a search reads no further once one of the best candidates surely answers.
+    and a search reads no further once one of the best candidates surely answers. With an attribute
+    `window_tokens` a search shows it about so many tokens of a chunk at once.
     """
 
     fingerprint: str

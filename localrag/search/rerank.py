@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from localrag.errors import RemoteError
 from localrag.records import FAILED, Candidate
-from localrag.search.reading import as_read
+from localrag.search.reading import relevance, window_tokens
 from localrag.store.chunks import fetch_chunks
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import apsw
 
     from localrag.inference.protocols import Reranker
-    from localrag.records import SearchState
+    from localrag.records import SearchState, StoredChunk
 
 __all__ = ["FUSED_WEIGHT", "Rerank", "evidence"]
 
@@ -66,9 +66,8 @@ class Rerank:
         wanted = [candidate.chunk_id for candidate in state.survivors[: self.top]]
         chunks = fetch_chunks(self.connection, wanted)
         ids = [id_ for id_ in wanted if id_ in chunks]
-        passages = [as_read(chunks[id_], state.query) for id_ in ids]
         try:
-            scores = self._read(state.query, passages)
+            scores = self._read(state.query, [chunks[id_] for id_ in ids])
         except RemoteError as error:
             note = f"{FAILED}{error} The order stays as it was."
             return replace(state, survivors=state.survivors[: self.top], note=note)
@@ -85,14 +84,15 @@ class Rerank:
             state, survivors=survivors, reranked=True, unread=frozenset(unread), note=note
         )
 
-    def _read(self, query: str, passages: Sequence[str]) -> list[float]:
-        """Return the probabilities of as many passages, from the first on, as are to be read."""
+    def _read(self, query: str, chunks: Sequence[StoredChunk]) -> list[float]:
+        """Return the probabilities of as many chunks, from the first on, as are to be read."""
         scores: list[float] = []
+        tokens = window_tokens(self.reranker)
         started = before = self.clock()
         fastest = inf  # of all batches: the first one may have had to load the model
-        while len(scores) < len(passages):
-            batch = passages[len(scores) : len(scores) + self._batch(len(scores))]
-            scores += map(float, self.reranker.relevance(query, batch))
+        while len(scores) < len(chunks):
+            batch = chunks[len(scores) : len(scores) + self._batch(len(scores))]
+            scores += relevance(self.reranker, query, batch, tokens)
             now = self.clock()
             fastest = min(fastest, now - before)
             before = now

@@ -15,6 +15,8 @@ __all__ = ["write_cards"]
 
 LANGUAGES = ["ar", "de", "en", "es", "fr", "ja", "ko", "pt", "ru", "zh"]
 MAX_TOKENS = 512
+WINDOW_TOKENS = 96
+"""Of a passage that the cross-encoder is shown at once (docs/decisions.md, 56)."""
 
 
 def write_cards(directory: Path) -> None:
@@ -70,6 +72,7 @@ def _cross_encoder(directory: Path) -> dict[str, object]:
         "tokenizer": TOKENIZER,
         "compiled_tokenizer": COMPILED_TOKENIZER,
         "fused": True,
+        "window_tokens": WINDOW_TOKENS,
         "files": _files(directory, CROSS_ENCODER),
     }
 

@@ -5,7 +5,8 @@
 Questions come from training splits, so that no reported score depends on them, and from articles
 that the model was not trained on. Each question meets its own passage and nine that a search would
 bring up: those of the same article or, where it is short, of the corpus, that share most words with
-the question. One in ten is relevant, much as among the candidates that are reranked. One half fits
+the question. One in ten is relevant, much as among the candidates that are reranked. Passages are
+read in the windows of the card, as in a search, and the best of a passage counts. One half fits
 scale and bias, the other is what the printed fit and the reliability plot are measured on. The
 result is written into the card.
 """
@@ -23,12 +24,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from localrag.inference.load import load_reranker
+from localrag.inference.load import load_embedder, load_reranker
 from models.training.mine import SEED as TRAINING_SEED
 from models.training.platt import fit_platt, log_loss
 from models.training.questions import SETS as TRAINED
 from models.training.questions import read_training_set
 from models.training.reliability import draw_reliability
+from models.training.shapes import Shaper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,8 +49,8 @@ class Question:
     """A question, its relevant passage, and others that are not."""
 
     text: str
-    passages: tuple[str, ...]
-    """The relevant one first."""
+    passages: tuple[tuple[str, str], ...]
+    """Title and text; the relevant one first."""
 
 
 def read_rows(path: Path) -> Iterator[dict[str, str]]:
@@ -93,13 +95,19 @@ def _question(
     wanted = bigrams(query)
     others.sort(key=lambda row: -len(wanted & bigrams(row["text"])))
     rows = [relevant, *others[:NEGATIVES]]
-    return Question(query, tuple(f"{row['title']}\n{row['text']}" for row in rows))
+    return Question(query, tuple((row["title"], row["text"]) for row in rows))
 
 
 def score(questions: list[Question]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return logits and labels (1 for the relevant passage), shape (pairs,) each."""
     reranker = load_reranker(CARD)
-    logits = [reranker.logits(question.text, question.passages) for question in questions]
+    shaper = Shaper(load_embedder().counter)
+    logits = []
+    for question in questions:
+        windows = [shaper.windows(*one, reranker.window_tokens) for one in question.passages]
+        read = reranker.logits(question.text, [one for of_passage in windows for one in of_passage])
+        starts = [0, *np.cumsum([len(one) for one in windows])[:-1]]
+        logits.append(np.maximum.reduceat(read, starts))
     labels = np.tile([1.0] + [0.0] * NEGATIVES, len(questions))
     return np.concatenate(logits).astype(np.float64), labels
 

@@ -4,12 +4,12 @@
     python -m models.training.depth --data ../shared/data --limit 25
 
 Printed is nDCG@10 of training questions that were held out, by set and in the mean, the share of
-questions whose first passage is relevant (hit@1), and the share of the characters of thirty whole
-passages that are read:
+questions whose first passage is relevant (hit@1), and what is read, in characters, context lines
+among them, as a share of what the product would read of thirty passages:
 
     top K         the first K of the fused list
     first K, P    the first K, and the rest of the thirty unless the best of them has probability P
-    N characters  the beginning of each of thirty passages
+    windows of N  all thirty, in windows of N tokens instead of the model's own; of 0: undivided
 
 What is read stands in the order of the product (`evidence`), the rest behind it in the fused order.
 Readings are kept in the cache, by the hash of the weights.
@@ -36,6 +36,7 @@ from set_index import CachedEmbedder, open_set, passage_ids
 from localrag.evaluate.metrics import ndcg
 from localrag.inference.load import load_embedder, load_reranker
 from localrag.search.fuse import Fuse
+from localrag.search.reading import relevance, window_tokens, windows_of
 from localrag.search.rerank import evidence
 from localrag.search.retrieve import Lexical, Vector
 from localrag.search.run import run_stages
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 DEPTHS = (5, 10, 15, 20, TOP)
 FIRST = (6, 10, 15)
 SURE = (0.3, 0.5, 0.7, 0.9)
-LENGTHS = (1000, 1500, 2000)
+WINDOWS = (0, 48, 64, 96, 128, 192)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,11 @@ class Candidates:
     """In the fused order; the first `TOP` have texts and scores."""
     fused: tuple[float, ...]
     whole: tuple[float, ...]
-    """Probabilities of whole passages."""
-    cut: Mapping[int, tuple[float, ...]]
-    """Probabilities of their beginnings, by number of characters."""
+    """Probabilities, read as the product reads."""
     lengths: tuple[int, ...]
-    """Characters of the passages."""
+    """Characters of what is read for them."""
+    windows: Mapping[int, tuple[tuple[float, ...], int]]
+    """Probabilities and characters of all, read in other windows, by tokens of a window."""
 
     def ranking(self, probabilities: Sequence[float]) -> list[str]:
         """Return the passages in the product's order when the first ones were read."""
@@ -90,9 +91,8 @@ class Candidates:
                 depth = first if stops else TOP
                 way = f"first {first}, {sure}"
                 yield way, self.whole[:depth], sum(self.lengths[:depth])
-        for most, probabilities in self.cut.items():
-            characters = sum(min(length, most) for length in self.lengths)
-            yield f"{most:,} characters", probabilities, characters
+        for tokens, (probabilities, characters) in self.windows.items():
+            yield f"windows of {tokens}", probabilities, characters
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--set", nargs="+", help="sets that were mined; all by default")
     parser.add_argument("--reranker", type=Path, help="folder of another cross-encoder")
     parser.add_argument("--limit", type=int, default=60, help="questions of each set")
-    parser.add_argument("--characters", type=int, nargs="*", default=LENGTHS)
+    parser.add_argument("--windows", type=int, nargs="*", default=WINDOWS, help="tokens")
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     options = parser.parse_args(arguments)
     found = dict(read_all(options))
@@ -126,7 +126,7 @@ def read_all(options: argparse.Namespace) -> Iterator[tuple[str, list[Candidates
         yield (
             name,
             [
-                read(base, question, found.judgements[question.id], options.characters)
+                read(base, question, found.judgements[question.id], options.windows)
                 for question in questions
             ],
         )
@@ -137,7 +137,7 @@ def read(
     base: localrag.KnowledgeBase,
     question: EvaluationQuestion,
     judgements: Mapping[str, int],
-    characters: Sequence[int],
+    windows: Sequence[int],
 ) -> Candidates:
     """Let the product's stages retrieve and the cross-encoder read the best candidates."""
     connection = base.database.connection
@@ -146,19 +146,22 @@ def read(
     names = passage_ids(base)
     top = state.survivors[:TOP]
     chunks = fetch_chunks(connection, [one.chunk_id for one in top])
-    passages = [chunks[one.chunk_id].passage for one in top]
+    read_ = [chunks[one.chunk_id] for one in top]
 
-    def probabilities(most: int | None) -> tuple[float, ...]:
-        texts = [passage[:most] for passage in passages]
-        return tuple(map(float, base.reranker.relevance(question.text, texts)))
+    def in_windows(tokens: int | None) -> tuple[tuple[float, ...], tuple[int, ...]]:
+        probabilities = relevance(base.reranker, question.text, read_, tokens)
+        windows = [windows_of(chunk, question.text, tokens) for chunk in read_]
+        return tuple(probabilities), tuple(sum(map(len, parts)) for parts in windows)
 
+    whole, lengths = in_windows(window_tokens(base.reranker))
+    others = {most: in_windows(most or None) for most in windows}
     return Candidates(
         judgements=judgements,
         ids=tuple(names[one.chunk_id] for one in state.survivors),
         fused=tuple(one.score for one in top),
-        whole=probabilities(None),
-        cut={most: probabilities(most) for most in characters},
-        lengths=tuple(map(len, passages)),
+        whole=whole,
+        lengths=lengths,
+        windows={most: (own, sum(read)) for most, (own, read) in others.items()},
     )
 
 

@@ -26,6 +26,7 @@ from benchmarks.set_index import CachedEmbedder, open_set, passage_ids
 from localrag.evaluate.metrics import ndcg
 from localrag.inference.load import load_embedder, load_reranker
 from localrag.search.fuse import RRF_K, Fuse
+from localrag.search.reading import relevance, window_tokens
 from localrag.search.rerank import evidence
 from localrag.search.retrieve import Lexical, Vector
 from localrag.search.run import run_stages
@@ -141,12 +142,13 @@ def read(base: localrag.KnowledgeBase, found: EvaluationSet, question: str, text
     names = passage_ids(base)
     top = state.survivors[:TOP]
     chunks = fetch_chunks(connection, [one.chunk_id for one in top])
-    probabilities = base.reranker.relevance(text, [chunks[one.chunk_id].passage for one in top])
+    read_ = [chunks[one.chunk_id] for one in top]
+    probabilities = relevance(base.reranker, text, read_, window_tokens(base.reranker))
     return Reading(
         question,
         tuple(names[one.chunk_id] for one in state.survivors),
         np.array([one.score for one in top]),
-        probabilities.astype(np.float64),
+        np.array(probabilities),
     )
 
 

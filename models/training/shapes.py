@@ -1,7 +1,8 @@
 """Gives questions and passages the many shapes in which they come.
 
-Passages: with and without their title, whole or as windows of 90 to 320 tokens. Questions: as they
-are, without their question mark and capitals, or as keywords. Negatives that are made, not found:
+Passages: with and without their title, whole or as a part of 90 to 320 tokens, and cut into windows
+as a search reads them, most often; windows have 64 to 160 tokens. Questions: as they are, without
+their question mark and capitals, or as keywords. Negatives that are made, not found:
 the passage that answers, with a number or an identifier of the question changed in it, and the same
 passage without the sentences that hold the answer.
 """
@@ -12,11 +13,14 @@ import random
 import re
 import unicodedata
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from localrag.evaluate.answers import fold, holds_answer
+from localrag.records import passage_text
 from localrag.text.sentences import sentence_spans
 from localrag.text.stop_words import without_stop_words
+from localrag.text.windows import even_parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +39,10 @@ SHORTEST, LONGEST = 90, 320
 SHARE_WHOLE = 0.4
 WHOLE = 288
 """Tokens up to which a passage is left whole, in so many of the groups."""
+SHARE_UNCUT = 0.15
+"""Of the groups whose passages are one window each, as of a model that reads no windows."""
+WINDOW = (64, 160, 96)
+"""Least, most and likeliest number of tokens of a window."""
 IDENTIFIER = re.compile(r"[A-Za-z_]*\d[\w.\-]*|[A-Za-z]+_\w+")
 
 
@@ -43,7 +51,8 @@ class Group:
     """A question with passages, the relevant one first."""
 
     query: str
-    passages: tuple[str, ...]
+    passages: tuple[tuple[str, ...], ...]
+    """Of each the windows in which it is read."""
 
 
 class Shaper:
@@ -53,8 +62,8 @@ class Shaper:
         self.counter = counter
         self.negatives = negatives
 
-    def group(self, row: dict[str, object], seed: str) -> Group:
-        """Return one group of a mined row (see `mine.row_of`)."""
+    def group(self, row: dict[str, object], seed: str, *, code: bool = False) -> Group:
+        """Return one group of a mined row (see `mine.row_of`); `code` is cut between lines."""
         generator = random.Random(seed)  # noqa: S311 - it samples, it hides nothing
         known = row["answers"]
         query = row["text"]
@@ -75,12 +84,29 @@ class Shaper:
         chosen = [*near, *rest[: wanted - len(near)]]
         titles = [title] * len(passages) + [one for one, _ in chosen]
         passages += [self._window(other, limit, (), generator) for _, other in chosen]
-        if titled:
-            passages = [
-                f"{name}\n{one}" if name else one
+        tokens = self._window_tokens(generator)
+        return Group(
+            self._query(query, generator),
+            tuple(
+                self.windows(name if titled else "", one, tokens, code=code)
                 for name, one in zip(titles, passages, strict=True)
-            ]
-        return Group(self._query(query, generator), tuple(passages))
+            ),
+        )
+
+    def windows(
+        self, title: str, text: str, tokens: int | None, *, code: bool = False
+    ) -> tuple[str, ...]:
+        """Return a passage in windows of about `tokens` tokens, each below the title."""
+        wanted = ceil(self.counter.count(text) / tokens) if tokens else 1
+        parts = even_parts(text, wanted, by_lines=code)
+        return tuple(passage_text(title, "", part.strip("\n")) for part in parts)
+
+    @staticmethod
+    def _window_tokens(generator: random.Random) -> int | None:
+        least, most, likeliest = WINDOW
+        if generator.random() < SHARE_UNCUT:
+            return None
+        return int(generator.triangular(least, most, likeliest))
 
     def _limit(self, generator: random.Random) -> int:
         if generator.random() < SHARE_WHOLE:

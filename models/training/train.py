@@ -7,8 +7,9 @@
 Each step reads some questions, each with a passage that answers and several that do not. The loss
 is softmax cross-entropy over a question's passages plus half of the binary cross-entropy of each:
 the first ranks, the second makes the logit mean something on its own, and has passages that answer
-nothing as its negatives. The learning rate rises, stays, and falls linearly to zero over the last
-part of the steps, so a longer or shorter run can still be decided on while it stays.
+nothing as its negatives. A passage's logit is that of its best window: it learns as it reads. The
+learning rate rises, stays, and falls linearly to zero over the last part of the steps, so a longer
+or shorter run can still be decided on while it stays.
 
 A run can be interrupted at any time and started again with the same command: everything is kept
 every few minutes in models/.work/run, and the questions of a step depend on the seed and the step's
@@ -29,7 +30,7 @@ import torch
 from torch.nn import functional
 
 from localrag.inference.library_tokenizer import LibraryTokenizer
-from localrag.inference.load import load_embedder
+from localrag.inference.load import load_embedder, load_reranker
 from models.training.encoder import CrossEncoderNetwork, load_network, save_network
 from models.training.mine import MINED, SEED, WORK
 from models.training.rows import TOKENIZER, Row, read_rows
@@ -53,23 +54,24 @@ MEASURED = 15
 """Held-out questions of each set that are measured on the way."""
 HELD_OUT_NEGATIVES = 9
 WEIGHTS = {
-    "squad_en": 0.4,
-    "squad_en_more": 0.8,
-    "jaquad": 0.5,
+    "squad_en": 0.3,
+    "squad_en_more": 0.6,
+    "jaquad": 0.8,
     "jaquad_more": 1.2,
     "scifact": 4.0,
-    "nq_oracle": 1.0,
+    "nq_oracle": 1.5,
     "medquad": 0.5,
     "fairytaleqa": 0.5,
     "cmrc2018": 0.6,
     "drcd": 0.6,
     "jsquad": 0.6,
-    "code": 2.0,
+    "code": 1.5,
     "tables": 0.8,
-    "written": 1.0,
-    "written_code": 4.0,
+    "written": 0.8,
+    "written_code": 3.0,
 }
 """How often a set's questions come, against their number."""
+WRITTEN_AS_CODE = ("code", "written_code")
 
 
 def main() -> None:
@@ -122,6 +124,7 @@ class CrossEncoderRun(Run):
         super().__init__(network, groups, folder, device, steps)
         self.tokenizer = LibraryTokenizer(TOKENIZER)
         self.shaper = Shaper(load_embedder().counter)
+        self.window_tokens = load_reranker().window_tokens
         self.weights = [WEIGHTS[row.set] for row in training]
 
     def loss(self) -> tuple[torch.Tensor, float, int]:
@@ -135,16 +138,20 @@ class CrossEncoderRun(Run):
         generator = random.Random(f"{SEED} {self.step}")  # noqa: S311 - it samples
         rows = generator.choices(self.training, self.weights, k=self.questions)
         return [
-            self.shaper.group(row.content, f"{SEED} {self.step} {place}")
+            self.shaper.group(
+                row.content, f"{SEED} {self.step} {place}", code=row.set in WRITTEN_AS_CODE
+            )
             for place, row in enumerate(rows)
         ]
 
     def logits(self, groups: Sequence[Group]) -> tuple[torch.Tensor, int]:
-        """Return the logits of all passages of all `groups`, in order, and how many tokens."""
+        """Return the logits of all windows of all `groups`, in order, and how many tokens."""
         pairs = [
             shortened(ids, LONGEST)
             for group in groups
-            for ids in self.tokenizer.encode_pairs(group.query, group.passages)
+            for ids in self.tokenizer.encode_pairs(
+                group.query, [window for passage in group.passages for window in passage]
+            )
         ]
         return self.outputs(pairs), sum(map(len, pairs))
 
@@ -154,7 +161,7 @@ class CrossEncoderRun(Run):
         ranks: dict[str, list[float]] = {}
         for start in range(0, len(self.held_out), 16):
             rows = self.held_out[start : start + 16]
-            groups = [whole_group(row.content) for row in rows]
+            groups = [self.as_read(row) for row in rows]
             logits, _ = self.logits(groups)
             places = split(logits, groups)
             for row, own in zip(rows, places, strict=True):
@@ -163,16 +170,25 @@ class CrossEncoderRun(Run):
         means = {name: sum(values) / len(values) for name, values in ranks.items()}
         return means | {"mean": sum(means.values()) / len(means)}
 
-
-def whole_group(content: dict[str, object]) -> Group:
-    """Return a held-out question with passages as the product shows them to the model."""
-    rows = [content["relevant"][0], *content["negatives"][:HELD_OUT_NEGATIVES]]
-    return Group(content["text"], tuple(f"{title}\n{text}" for title, text in rows))
+    def as_read(self, row: Row) -> Group:
+        """Return a held-out question with passages as the product shows them to the model."""
+        content = row.content
+        passages = [content["relevant"][0], *content["negatives"][:HELD_OUT_NEGATIVES]]
+        code = row.set in WRITTEN_AS_CODE
+        return Group(
+            content["text"],
+            tuple(
+                self.shaper.windows(title, text, self.window_tokens, code=code)
+                for title, text in passages
+            ),
+        )
 
 
 def split(logits: torch.Tensor, groups: Sequence[Group]) -> tuple[torch.Tensor, ...]:
-    """Return the logits group by group."""
-    return logits.split([len(group.passages) for group in groups])
+    """Return the logits of the passages group by group: of each that of its best window."""
+    windows = [len(passage) for group in groups for passage in group.passages]
+    best = torch.stack([own.max() for own in logits.split(windows)])
+    return best.split([len(group.passages) for group in groups])
 
 
 def loss_of(groups: Sequence[Group], logits: torch.Tensor) -> tuple[torch.Tensor, float]:

@@ -40,6 +40,7 @@ def test_card_holds_the_facts_and_defaults(family: Path) -> None:
         ("bi-encoder", {"dimensions": None}, "dimensions and pooling"),
         ("bi-encoder", {"pooling": "sum"}, "pooling"),
         ("bi-encoder", {"calibration": {"scale": 1, "bias": 0}}, "calibration"),
+        ("bi-encoder", {"window_tokens": 96}, "window_tokens"),
         ("bi-encoder", {"max_tokens": 3}, "max_tokens"),
         ("bi-encoder", {"model": "other.onnx"}, "other.onnx"),
         ("bi-encoder", {"model": "../model.onnx"}, "model"),
@@ -47,6 +48,7 @@ def test_card_holds_the_facts_and_defaults(family: Path) -> None:
         ("bi-encoder", {"files": []}, "files"),
         ("bi-encoder", {"output": ""}, "output"),
         ("cross-encoder", {"calibration": {"scale": -1, "bias": 0}}, "scale"),
+        ("cross-encoder", {"window_tokens": 3}, "window_tokens"),
         ("cross-encoder", {"dimensions": 3, "pooling": "mean"}, "dimensions and pooling"),
         ("cross-encoder", {"kind": "oracle"}, "kind"),
     ],
@@ -60,6 +62,13 @@ def test_a_wrong_card_is_refused_by_name_of_the_field(
 
 def test_a_cross_encoder_needs_no_calibration(family: Path) -> None:
     assert load_card(changed(family, "cross-encoder", calibration=None)).calibration is None
+
+
+def test_a_cross_encoder_reads_all_of_a_passage_unless_its_card_says_otherwise(
+    family: Path,
+) -> None:
+    assert load_card(family / "cross-encoder.json").window_tokens is None
+    assert load_card(changed(family, "cross-encoder", window_tokens=96)).window_tokens == 96
 
 
 @pytest.mark.parametrize("pooling", ["mean", "first", "last", "none"])

@@ -39,8 +39,8 @@ def candidates(probability_of_first: float = 0.1) -> Any:
         ids=tuple(f"p{place}" for place in range(COUNT)),
         fused=(0.0,) * TOP,
         whole=tuple(whole),
-        cut={1000: (0.1,) * TOP},
         lengths=(2000,) * TOP,
+        windows={48: ((0.1,) * TOP, TOP * 2500)},
     )
 
 
@@ -65,7 +65,7 @@ def test_every_way_says_how_many_characters_it_reads() -> None:
     assert [found[f"top {depth}"] for depth in DEPTHS] == [
         (depth, depth * 2000) for depth in DEPTHS
     ]
-    assert found["1,000 characters"] == (TOP, TOP * 1000)
+    assert found["windows of 48"] == (TOP, TOP * 2500)
     assert len(found) == len(DEPTHS) + len(depth.FIRST) * len(depth.SURE) + 1
 
 
@@ -94,17 +94,21 @@ def test_rows_are_means_over_questions_and_then_over_sets() -> None:
 
 
 def test_candidates_come_from_the_stages_of_the_product(tmp_path: Path) -> None:
-    texts = {"a.md": "# A\n\nred apples grow here\n", "b.md": "# B\n\nblue boats\n"}
+    apples = "# A\n\nred apples grow here. They grow all along the wall.\n"
+    texts = {"a.md": apples, "b.md": "# B\n\nblue boats\n"}
     write_files(tmp_path / "docs", texts)
     with localrag.open(
         tmp_path / "base.db", embedder=FakeEmbedder(), reranker=FakeReranker()
     ) as kb:
         kb.sync(tmp_path / "docs")
         question = EvaluationQuestion("q", "red apples")
-        found = depth.read(kb, question, {"p": 1}, [5])
+        found = depth.read(kb, question, {"p": 1}, [0, 4])
     best = found.ids[0]
     assert best.endswith("a.md")
     assert found.judgements == {"p": 1}
-    assert len(found.ids) == len(found.whole) == len(found.lengths) == len(found.cut[5])
+    undivided, characters = found.windows[0]
+    assert (undivided, characters) == (found.whole, sum(found.lengths))  # the fake has no windows
+    cut, repeated = found.windows[4]
+    assert len(found.ids) == len(found.whole) == len(found.lengths) == len(cut)
     assert list(found.fused) == sorted(found.fused, reverse=True)
-    assert found.whole[0] > found.cut[5][0]  # the beginning alone does not hold the words
+    assert repeated > characters  # every window has the context line

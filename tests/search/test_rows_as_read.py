@@ -1,9 +1,14 @@
-"""What the cross-encoder reads of a chunk with a table."""
+"""What the cross-encoder reads of a chunk: rows of a table, and windows."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
+from localrag.inference.fake import FakeReranker
 from localrag.records import StoredChunk
-from localrag.search.reading import MOST_ROWS, as_read
+from localrag.search.reading import MOST_ROWS, as_read, relevance, windows_of
 
 TABLE = """Settings of the station.
 
@@ -91,3 +96,49 @@ def test_what_has_no_named_columns_is_read_as_it_stands() -> None:
     for text, kind in (("| 1 | 2 |\n| 3 | 4 |", "table"), ("Prose.", "mixed"), (TABLE, "code")):
         chunk = stored(text, kind=kind)
         assert as_read(chunk, "1") == chunk.passage
+
+
+SENTENCES = "One is here. Two is here. Three is here. Four is here."
+
+
+def test_a_chunk_is_read_in_windows_below_its_context() -> None:
+    chunk = replace(stored(SENTENCES, kind="paragraph"), tokens=20)
+    assert windows_of(chunk, "query", 10) == [
+        "Guide\nOne is here. Two is here. ",
+        "Guide\nThree is here. Four is here.",
+    ]
+    assert windows_of(chunk, "query", 20) == [chunk.passage]
+    assert windows_of(chunk, "query", None) == [chunk.passage]
+
+
+def test_windows_are_cut_out_of_named_rows() -> None:
+    chunk = replace(stored(TABLE), tokens=60)
+    assert as_read(chunk, "limit") == "\n".join(
+        ["Guide", *(window.removeprefix("Guide\n") for window in windows_of(chunk, "limit", 25))]
+    )
+
+
+def test_what_is_repeated_above_a_part_of_a_block_is_repeated_above_its_windows() -> None:
+    code = replace(stored("  a = 1\n  b = 2", kind="code", preamble="def f():"), tokens=24)
+    assert windows_of(code, "query", 6) == [
+        "Guide\ndef f():\n  a = 1",
+        "Guide\ndef f():\n  b = 2",
+    ]
+
+
+@pytest.mark.parametrize("text", ["", " \n", "word"])
+def test_there_is_always_a_window(text: str) -> None:
+    chunk = replace(stored(text, kind="paragraph", context=""), tokens=0)
+    assert windows_of(chunk, "query", 16) == [text.strip("\n")]
+
+
+def test_a_chunk_answers_as_likely_as_its_best_window() -> None:
+    long = replace(stored(f"{SENTENCES} Rotate the keys now.", kind="paragraph"), tokens=40)
+    short = replace(stored("Rotate.", kind="paragraph"), tokens=2)
+    reranker = FakeReranker()
+    found = relevance(reranker, "rotate the keys", [long, short], 8)
+    windows = windows_of(long, "rotate the keys", 8)
+    assert len(windows) > 1
+    assert found[0] == max(reranker.relevance("rotate the keys", windows))
+    assert found[1] == reranker.relevance("rotate the keys", ["Guide\nRotate."])[0]
+    assert relevance(reranker, "rotate", [], 8) == []

@@ -105,6 +105,8 @@ class Settings:
     """Candidates that it reads in any case, and half as many again as results are wanted."""
     rerank_sure: Annotated[float, Limits(ge=0.0, le=1.0)] = 0.7
     """Where one of those has a higher probability, the others are not read; 1 to read all."""
+    rerank_again: Annotated[int, Limits(ge=0, le=1_000)] = 6
+    """Best ones that it then reads a second time, in windows; 0 for none."""
     passage_tokens: Annotated[int, Limits(ge=1)] = 2_000
     """Most tokens of the passages that an answer is taken from."""
     answer_passages: Annotated[int, Limits(ge=1)] = 5

@@ -106,8 +106,8 @@ class ModelFacts(Facts):
     """From logit to probability, the logit's sigmoid where there is none; of cross-encoders only.
     """
     window_tokens: Annotated[int, Limits(ge=16)] | None = None
-    """Tokens of a passage that are read at once; all of it where there is none. A longer passage is
-    read in windows, and answers as likely as the best of them; of cross-encoders only."""
+    """Tokens of the windows in which a search reads the best of its passages a second time; once
+    only where there is none; of cross-encoders only."""
     model: RelativePath = "model.onnx"
     """The ONNX file, below the card's folder."""
     tokenizer: RelativePath = "tokenizer.json"

@@ -49,7 +49,7 @@ class CrossEncoder(LocalModel):
 
     @property
     def window_tokens(self) -> int | None:
-        """Tokens of a passage that it is to be shown at once; None for all of it."""
+        """Tokens of a window, where a search is to read the best a second time; None: only once."""
         return self.card.window_tokens
 
     def relevance(self, query: str, passages: Sequence[str]) -> FloatArray:

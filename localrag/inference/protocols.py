@@ -66,7 +66,7 @@ class Reranker(Protocol):
 
     One may have an attribute `calibrated`. Where it is true, its probabilities were fitted on data,
     and a search reads no further once one of the best candidates surely answers. With an attribute
-    `window_tokens` a search shows it about so many tokens of a chunk at once.
+    `window_tokens` it reads the best candidates a second time, in windows of about so many tokens.
     """
 
     fingerprint: str

@@ -97,6 +97,7 @@ def _rerank(
         connection,
         reranker,
         max(settings.rerank_top, plan.limit),
+        again=settings.rerank_again,
         sure=settings.rerank_sure if may_stop else None,
         first=max(settings.rerank_first, plan.limit * 3 // 2),
         budget=plan.budget,

@@ -1,9 +1,9 @@
-"""What the cross-encoder reads of a chunk: windows, and rows with the names of their columns.
+"""What the cross-encoder reads of a chunk: rows with the names of their columns, then windows.
 
-A small model finds an answer in a few sentences and overlooks it in many, so a chunk is read in
-windows, and answers as likely as the best of them. A row that stands far below its header says
-little to a model that reads prose, and most rows of a long table say nothing about the query. This
-is only what is read: hits and citations are slices of the document.
+A row that stands far below its header says little to a model that reads prose, and most rows of a
+long table say nothing about the query. And a small model finds an answer in a few sentences that it
+overlooks in many, so the best chunks are read again in windows. This is only what is read: hits and
+citations are slices of the document.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from math import ceil
+from math import ceil, exp, log
 from typing import TYPE_CHECKING, Final
 
 from localrag.records import passage_text
@@ -20,17 +20,19 @@ from localrag.text.rows import cells_of, header_of, is_row, is_rule, named_row, 
 from localrag.text.windows import even_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from localrag.inference.protocols import Reranker
     from localrag.records import StoredChunk
 
-__all__ = ["MOST_ROWS", "as_read", "relevance", "window_tokens", "windows_of"]
+__all__ = ["MOST_ROWS", "as_read", "read_again", "window_tokens", "windows_of"]
 
 MOST_ROWS: Final = 8
 """Rows of a chunk that are read, chosen by the query's words (benchmarks/table_rows.py)."""
 
 _WITH_TABLES: Final = ("table", "mixed")
+_SMALLEST: Final = 1e-6
+"""Probability whose log-odds are taken for those of anything smaller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,37 +43,56 @@ class _Line:
 
 
 def window_tokens(reranker: Reranker) -> int | None:
-    """Return how many tokens of a chunk a cross-encoder is to be shown at once; None for all."""
+    """Return how many tokens the windows of a cross-encoder have; None if it reads only once."""
     return getattr(reranker, "window_tokens", None)
 
 
-def relevance(
-    reranker: Reranker, query: str, chunks: Sequence[StoredChunk], tokens: int | None
-) -> list[float]:
-    """Return the probability that each chunk answers the query: that of its likeliest window.
+def read_again(
+    reranker: Reranker,
+    query: str,
+    chunks: Iterable[StoredChunk],
+    probabilities: Mapping[int, float],
+    tokens: int,
+) -> dict[int, float]:
+    """Return the probability that a chunk answers the query after a second, closer look, by id.
 
-    Windows have about `tokens` tokens; see `windows_of`.
+    The log-odds are the mean of those of the whole, which `probabilities` tell, and of the best
+    window: what is said in two places counts, and so does what is said in one. A chunk that is not
+    longer than a window has nothing to look closer at, and is left out.
 
     Raises:
         ModelError: the model fails.
-        RemoteError: a remote one cannot be asked.
     """
-    windows = [windows_of(chunk, query, tokens) for chunk in chunks]
-    read = reranker.relevance(query, [window for of_chunk in windows for window in of_chunk])
+    windows = {chunk.id: windows_of(chunk, query, tokens) for chunk in chunks}
+    windows = {id_: parts for id_, parts in windows.items() if len(parts) > 1}
+    read = reranker.relevance(query, [part for parts in windows.values() for part in parts])
     scores = [float(score) for score in read]
-    ends = accumulate(map(len, windows), initial=0)
-    return [max(scores[start:end]) for start, end in pairwise(ends)]
+    ends = accumulate(map(len, windows.values()), initial=0)
+    return {
+        id_: _between(probabilities[id_], max(scores[start:end]))
+        for id_, (start, end) in zip(windows, pairwise(ends), strict=True)
+    }
 
 
-def windows_of(chunk: StoredChunk, query: str, tokens: int | None) -> list[str]:
-    """Return what is read of a chunk: windows of about `tokens` tokens, each below the context.
+def _between(one: float, other: float) -> float:
+    """Return the probability whose log-odds are the mean of those of two."""
+    mean = (_log_odds(one) + _log_odds(other)) / 2
+    return 1 / (1 + exp(-mean))
 
-    Without `tokens` all of it is one. How many tokens a part of the text has is told by its length:
-    the chunk's own are counted.
+
+def _log_odds(probability: float) -> float:
+    own = min(max(probability, _SMALLEST), 1 - _SMALLEST)
+    return log(own / (1 - own))
+
+
+def windows_of(chunk: StoredChunk, query: str, tokens: int) -> list[str]:
+    """Return the windows of a chunk, of about `tokens` tokens, each below the line of context.
+
+    How many tokens a part of the text has is told by its length: the chunk's own are counted.
     """
     preamble, body = _shown(chunk, query, MOST_ROWS)
     characters = len(chunk.passage)
-    wanted = ceil(chunk.tokens * len(body) / characters / tokens) if tokens and characters else 1
+    wanted = ceil(chunk.tokens * len(body) / characters / tokens) if characters else 1
     parts = even_parts(body, wanted, by_lines=chunk.kind == "code")
     return [passage_text(chunk.context, preamble, part.strip("\n")) for part in parts]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from localrag.errors import RemoteError
 from localrag.records import FAILED, Candidate
-from localrag.search.reading import relevance, window_tokens
+from localrag.search.reading import as_read, read_again, window_tokens
 from localrag.store.chunks import fetch_chunks
 
 if TYPE_CHECKING:
@@ -20,15 +20,18 @@ if TYPE_CHECKING:
     from localrag.inference.protocols import Reranker
     from localrag.records import SearchState, StoredChunk
 
-__all__ = ["FUSED_WEIGHT", "Rerank", "evidence"]
+__all__ = ["AGAIN", "FUSED_WEIGHT", "Rerank", "evidence"]
 
-FUSED_WEIGHT: Final = 100.0
+FUSED_WEIGHT: Final = 60.0
 """Of the fused score beside the cross-encoder's log-odds, chosen by models/training/evidence.py.
-The best of both lists gets 3.3 from it, the last of both next to nothing."""
+The best of both lists gets 2 from it, the last of both next to nothing."""
 
 DOUBT: Final = 0.02
 """Added to the probability that a passage answers and to that it does not, before their logarithm:
 a candidate at .001 is no more wrong than one at .01, and none is out of reach of what was found."""
+
+AGAIN: Final = 6
+"""Candidates that are read a second time, in windows."""
 
 BATCH: Final = 6
 """Passages that are read between two looks at the clock: few enough to stop in time."""
@@ -41,12 +44,17 @@ class Rerank:
     What it reads is added to what retrieval found (see `evidence`): two methods that put a chunk
     far ahead should not be overruled by a small cross-encoder that is unsure. A survivor's score is
     the cross-encoder's probability alone, which therefore need not fall from rank to rank.
+
+    Those that then stand first are read again, window by window, and put in order anew: see
+    `read_again`.
     """
 
     connection: apsw.Connection
     reranker: Reranker
     top: int
     """Candidates that are read; the rest is let go."""
+    again: int = AGAIN
+    """Candidates that are read a second time, by a model that reads windows."""
     fused_weight: float = FUSED_WEIGHT
     sure: float | None = None
     """Probability of one of the `first` above which no more are read; None to read all."""
@@ -66,39 +74,59 @@ class Rerank:
         wanted = [candidate.chunk_id for candidate in state.survivors[: self.top]]
         chunks = fetch_chunks(self.connection, wanted)
         ids = [id_ for id_ in wanted if id_ in chunks]
+        fused = {one.chunk_id: one.score for one in state.survivors}
+        started = self.clock()
         try:
-            scores = self._read(state.query, [chunks[id_] for id_ in ids])
+            scores, fastest = self._read(state.query, [chunks[id_] for id_ in ids], started)
         except RemoteError as error:
             note = f"{FAILED}{error} The order stays as it was."
             return replace(state, survivors=state.survivors[: self.top], note=note)
         probabilities = dict(zip(ids, scores, strict=False))
         unread = ids[len(scores) :]
-        fused = {one.chunk_id: one.score for one in state.survivors}
+        best: list[int] = []
+        if not self._late(self.clock() - started + fastest):
+            best = self._order(probabilities, fused)[: self.again]
+        closer = self._read_again(state.query, [chunks[id_] for id_ in best], probabilities)
+        probabilities |= closer
         order = [*self._order(probabilities, fused), *unread]
         known = fused | probabilities
         survivors = tuple(
             Candidate(id_, known[id_], rank) for rank, id_ in enumerate(order, start=1)
         )
-        note = self._note(scores, len(unread))
+        note = self._note(scores, len(unread)) + self._note_again(len(closer))
         return replace(
             state, survivors=survivors, reranked=True, unread=frozenset(unread), note=note
         )
 
-    def _read(self, query: str, chunks: Sequence[StoredChunk]) -> list[float]:
-        """Return the probabilities of as many chunks, from the first on, as are to be read."""
+    def _read(
+        self, query: str, chunks: Sequence[StoredChunk], started: float
+    ) -> tuple[list[float], float]:
+        """Return the probabilities of as many chunks, from the first on, as are to be read.
+
+        And the seconds that the fastest batch took.
+        """
         scores: list[float] = []
-        tokens = window_tokens(self.reranker)
-        started = before = self.clock()
+        before = started
         fastest = inf  # of all batches: the first one may have had to load the model
         while len(scores) < len(chunks):
             batch = chunks[len(scores) : len(scores) + self._batch(len(scores))]
-            scores += relevance(self.reranker, query, batch, tokens)
+            passages = [as_read(chunk, query) for chunk in batch]
+            scores += map(float, self.reranker.relevance(query, passages))
             now = self.clock()
             fastest = min(fastest, now - before)
             before = now
             if self._decided(scores) or self._late(now - started + fastest):
                 break
-        return scores
+        return scores, fastest
+
+    def _read_again(
+        self, query: str, chunks: Sequence[StoredChunk], probabilities: Mapping[int, float]
+    ) -> dict[int, float]:
+        """Return the probabilities of chunks after a second look, if the model takes one."""
+        tokens = window_tokens(self.reranker)
+        if tokens is None or not chunks:
+            return {}
+        return read_again(self.reranker, query, chunks, probabilities, tokens)
 
     def _batch(self, read: int) -> int:
         """Return how many passages to read before the next look at the clock and at the scores."""
@@ -119,6 +147,10 @@ class Rerank:
         if self._decided(scores) or self.budget is None:
             return f"{read}: one answers with a probability of {max(scores):.2f}"
         return f"{read} in the {1000 * self.budget:.0f} ms allowed"
+
+    @staticmethod
+    def _note_again(chunks: int) -> str:
+        return f"; {chunks} again in windows" if chunks else ""
 
     def _order(self, probabilities: Mapping[int, float], fused: Mapping[int, float]) -> list[int]:
         # Sorting is stable: equals stay in the fused order.

@@ -16,7 +16,7 @@ __all__ = ["write_cards"]
 LANGUAGES = ["ar", "de", "en", "es", "fr", "ja", "ko", "pt", "ru", "zh"]
 MAX_TOKENS = 512
 WINDOW_TOKENS = 96
-"""Of a passage that the cross-encoder is shown at once (docs/decisions.md, 56)."""
+"""Of the windows of a second look (docs/decisions.md, 56)."""
 
 
 def write_cards(directory: Path) -> None:

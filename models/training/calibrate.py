@@ -6,9 +6,8 @@ Questions come from training splits, so that no reported score depends on them, 
 that the model was not trained on. Each question meets its own passage and nine that a search would
 bring up: those of the same article or, where it is short, of the corpus, that share most words with
 the question. One in ten is relevant, much as among the candidates that are reranked. Passages are
-read in the windows of the card, as in a search, and the best of a passage counts. One half fits
-scale and bias, the other is what the printed fit and the reliability plot are measured on. The
-result is written into the card.
+read whole and in windows, as the best of a search are. One half fits scale and bias, the other is
+what the printed fit and the reliability plot are measured on. The result is written into the card.
 """
 
 from __future__ import annotations
@@ -104,10 +103,13 @@ def score(questions: list[Question]) -> tuple[NDArray[np.float64], NDArray[np.fl
     shaper = Shaper(load_embedder().counter)
     logits = []
     for question in questions:
-        windows = [shaper.windows(*one, reranker.window_tokens) for one in question.passages]
-        read = reranker.logits(question.text, [one for of_passage in windows for one in of_passage])
-        starts = [0, *np.cumsum([len(one) for one in windows])[:-1]]
-        logits.append(np.maximum.reduceat(read, starts))
+        looks = []
+        for tokens in (None, reranker.window_tokens):
+            windows = [shaper.windows(*one, tokens) for one in question.passages]
+            texts = [one for of_passage in windows for one in of_passage]
+            starts = [0, *np.cumsum([len(one) for one in windows])[:-1]]
+            looks.append(np.maximum.reduceat(reranker.logits(question.text, texts), starts))
+        logits.append(np.mean(looks, axis=0))
     labels = np.tile([1.0] + [0.0] * NEGATIVES, len(questions))
     return np.concatenate(logits).astype(np.float64), labels
 

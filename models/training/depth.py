@@ -5,14 +5,16 @@
 
 Printed is nDCG@10 of training questions that were held out, by set and in the mean, the share of
 questions whose first passage is relevant (hit@1), and what is read, in characters, context lines
-among them, as a share of what the product would read of thirty passages:
+among them, as a share of thirty whole passages:
 
     top K         the first K of the fused list
     first K, P    the first K, and the rest of the thirty unless the best of them has probability P
-    windows of N  all thirty, in windows of N tokens instead of the model's own; of 0: undivided
+    again K       all thirty, and the best K of them again, in the windows of the model's card
+    windows of N  all thirty, and as many again as the product does, in windows of N tokens
 
-What is read stands in the order of the product (`evidence`), the rest behind it in the fused order.
-Readings are kept in the cache, by the hash of the weights.
+The first two read again what the product does. What is read stands in the order of the product
+(`evidence`), the rest behind it in the fused order. Readings are kept in the cache, by the hash of
+the weights.
 """
 
 from __future__ import annotations
@@ -36,8 +38,8 @@ from set_index import CachedEmbedder, open_set, passage_ids
 from localrag.evaluate.metrics import ndcg
 from localrag.inference.load import load_embedder, load_reranker
 from localrag.search.fuse import Fuse
-from localrag.search.reading import relevance, window_tokens, windows_of
-from localrag.search.rerank import evidence
+from localrag.search.reading import as_read, read_again, window_tokens, windows_of
+from localrag.search.rerank import AGAIN, evidence
 from localrag.search.retrieve import Lexical, Vector
 from localrag.search.run import run_stages
 from localrag.search.transform import PassThrough
@@ -56,7 +58,8 @@ if TYPE_CHECKING:
 DEPTHS = (5, 10, 15, 20, TOP)
 FIRST = (6, 10, 15)
 SURE = (0.3, 0.5, 0.7, 0.9)
-WINDOWS = (0, 48, 64, 96, 128, 192)
+AT_AGAIN = (0, 3, 6, 10, TOP)
+WINDOWS = (64, 128, 192)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,31 +71,46 @@ class Candidates:
     """In the fused order; the first `TOP` have texts and scores."""
     fused: tuple[float, ...]
     whole: tuple[float, ...]
-    """Probabilities, read as the product reads."""
+    """Probabilities of whole passages."""
     lengths: tuple[int, ...]
-    """Characters of what is read for them."""
-    windows: Mapping[int, tuple[tuple[float, ...], int]]
-    """Probabilities and characters of all, read in other windows, by tokens of a window."""
+    """Characters of the passages."""
+    closer: Mapping[int, tuple[tuple[float, ...], tuple[int, ...]]]
+    """Probabilities after a second look, and characters of the windows, by tokens of one."""
+    window: int
+    """Tokens of the windows of the product."""
 
     def ranking(self, probabilities: Sequence[float]) -> list[str]:
         """Return the passages in the product's order when the first ones were read."""
-        read = len(probabilities)
+        order = self._order(probabilities)
+        return [*(self.ids[place] for place in order), *self.ids[len(order) :]]
+
+    def _order(self, probabilities: Sequence[float]) -> list[int]:
         scores = [evidence(p, f) for p, f in zip(probabilities, self.fused, strict=False)]
-        order = sorted(range(read), key=lambda place: -scores[place])
-        return [*(self.ids[place] for place in order), *self.ids[read:]]
+        return sorted(range(len(scores)), key=lambda place: -scores[place])
+
+    def read(self, depth: int, again: int, window: int) -> tuple[list[float], int]:
+        """Return the probabilities of the first `depth`, and how many characters that reads."""
+        probabilities = list(self.whole[:depth])
+        characters = sum(self.lengths[:depth])
+        closer, of_windows = self.closer[window]
+        for place in self._order(probabilities)[:again]:
+            probabilities[place] = closer[place]
+            characters += of_windows[place]
+        return probabilities, characters
 
     def ways(self) -> Iterator[tuple[str, Sequence[float], int]]:
         """Yield the name of each way, the probabilities it has, and the characters it reads."""
         for depth in DEPTHS:
-            yield f"top {depth}", self.whole[:depth], sum(self.lengths[:depth])
+            yield f"top {depth}", *self.read(depth, AGAIN, self.window)
         for first in FIRST:
             for sure in SURE:
                 stops = max(self.whole[:first], default=0) >= sure
                 depth = first if stops else TOP
-                way = f"first {first}, {sure}"
-                yield way, self.whole[:depth], sum(self.lengths[:depth])
-        for tokens, (probabilities, characters) in self.windows.items():
-            yield f"windows of {tokens}", probabilities, characters
+                yield f"first {first}, {sure}", *self.read(depth, AGAIN, self.window)
+        for again in AT_AGAIN:
+            yield f"again {again}", *self.read(TOP, again, self.window)
+        for tokens in self.closer:
+            yield f"windows of {tokens}", *self.read(TOP, AGAIN, tokens)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -146,22 +164,28 @@ def read(
     names = passage_ids(base)
     top = state.survivors[:TOP]
     chunks = fetch_chunks(connection, [one.chunk_id for one in top])
-    read_ = [chunks[one.chunk_id] for one in top]
+    found = [chunks[one.chunk_id] for one in top]
+    passages = [as_read(chunk, question.text) for chunk in found]
+    whole = tuple(map(float, base.reranker.relevance(question.text, passages)))
 
-    def in_windows(tokens: int | None) -> tuple[tuple[float, ...], tuple[int, ...]]:
-        probabilities = relevance(base.reranker, question.text, read_, tokens)
-        windows = [windows_of(chunk, question.text, tokens) for chunk in read_]
-        return tuple(probabilities), tuple(sum(map(len, parts)) for parts in windows)
+    def closer(tokens: int) -> tuple[tuple[float, ...], tuple[int, ...]]:
+        known = {chunk.id: own for chunk, own in zip(found, whole, strict=True)}
+        again = read_again(base.reranker, question.text, found, known, tokens)
+        characters = [
+            sum(map(len, windows_of(chunk, question.text, tokens))) * (chunk.id in again)
+            for chunk in found
+        ]
+        return tuple((known | again).values()), tuple(characters)
 
-    whole, lengths = in_windows(window_tokens(base.reranker))
-    others = {most: in_windows(most or None) for most in windows}
+    window = window_tokens(base.reranker) or max(windows)
     return Candidates(
         judgements=judgements,
         ids=tuple(names[one.chunk_id] for one in state.survivors),
         fused=tuple(one.score for one in top),
         whole=whole,
-        lengths=lengths,
-        windows={most: (own, sum(read)) for most, (own, read) in others.items()},
+        lengths=tuple(map(len, passages)),
+        closer={tokens: closer(tokens) for tokens in sorted({*windows, window})},
+        window=window,
     )
 
 

@@ -6,7 +6,7 @@
 Candidates are ordered by the cross-encoder's log-odds, doubted as in the product, + W * fused
 score. Printed is nDCG@10 of training questions that were held out, so that no set whose scores are
 reported has a part in the choice. `fused` is the list before reranking, `alone` the cross-encoder's
-own order, `ranks` the reciprocal rank fusion of the two, `undoubted` the plain log-odds + 150 *
+own order, `ranks` the reciprocal rank fusion of the two, `undoubted` the plain log-odds + 60 *
 fused score.
 """
 
@@ -26,12 +26,10 @@ from benchmarks.set_index import CachedEmbedder, open_set, passage_ids
 from localrag.evaluate.metrics import ndcg
 from localrag.inference.load import load_embedder, load_reranker
 from localrag.search.fuse import RRF_K, Fuse
-from localrag.search.reading import relevance, window_tokens
-from localrag.search.rerank import evidence
+from localrag.search.rerank import Rerank, evidence
 from localrag.search.retrieve import Lexical, Vector
 from localrag.search.run import run_stages
 from localrag.search.transform import PassThrough
-from localrag.store.chunks import fetch_chunks
 from models.training.mine import BY_MEANING, MINED, WORK, K, as_evaluation, read_mined, read_or_make
 from models.training.questions import HELD_OUT
 
@@ -45,8 +43,8 @@ if TYPE_CHECKING:
     from localrag.evaluate.datasets import EvaluationSet
     from localrag.inference.protocols import TokenCounter
 
-WEIGHTS = (50, 75, 100, 125, 150, 200, 300)
-UNDOUBTED_WEIGHT = 150
+WEIGHTS = (30, 45, 60, 75, 100, 150)
+UNDOUBTED_WEIGHT = 60
 TOP = 30
 INDEX = WORK / "index"
 
@@ -141,14 +139,13 @@ def read(base: localrag.KnowledgeBase, found: EvaluationSet, question: str, text
     state, _ = run_stages(stages, text)
     names = passage_ids(base)
     top = state.survivors[:TOP]
-    chunks = fetch_chunks(connection, [one.chunk_id for one in top])
-    read_ = [chunks[one.chunk_id] for one in top]
-    probabilities = relevance(base.reranker, text, read_, window_tokens(base.reranker))
+    reranked = Rerank(connection, base.reranker, TOP)(state)
+    known = {one.chunk_id: one.score for one in reranked.survivors}
     return Reading(
         question,
         tuple(names[one.chunk_id] for one in state.survivors),
         np.array([one.score for one in top]),
-        np.array(probabilities),
+        np.array([known[one.chunk_id] for one in top]),
     )
 
 

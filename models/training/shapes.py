@@ -1,10 +1,10 @@
 """Gives questions and passages the many shapes in which they come.
 
-Passages: with and without their title, whole or as a part of 90 to 320 tokens, and cut into windows
-as a search reads them, most often; windows have 64 to 160 tokens. Questions: as they are, without
-their question mark and capitals, or as keywords. Negatives that are made, not found:
-the passage that answers, with a number or an identifier of the question changed in it, and the same
-passage without the sentences that hold the answer.
+Passages: with and without their title, whole or as a part of 90 to 320 tokens, and most often cut
+into windows of 64 to 160 tokens, as a search reads the best. Questions: as they are, without their
+question mark and capitals, or as keywords. Negatives that are made, not found: the passage that
+answers, with a number or an identifier of the question changed in it, and the same passage without
+the sentences that hold the answer.
 """
 
 from __future__ import annotations

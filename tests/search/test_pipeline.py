@@ -14,7 +14,7 @@ from localrag.records import Passage, SearchState
 from localrag.search.expand import Expand
 from localrag.search.pipeline import FARTHEST, hits, search_stages
 from localrag.search.plan import Mode, Plan
-from localrag.search.rerank import Rerank
+from localrag.search.rerank import AGAIN, Rerank
 from localrag.search.window import Window
 from localrag.store.chunks import fetch_chunks
 
@@ -208,10 +208,11 @@ def test_reading_may_stop_early_where_probabilities_are_fitted_and_chunks_are_sh
     chunking: str,
     expected: tuple[int, float | None],
 ) -> None:
-    settings = make_settings(chunking=chunking, rerank_first=8, rerank_sure=0.6)
+    settings = make_settings(chunking=chunking, rerank_first=8, rerank_sure=0.6, rerank_again=4)
     stages = search_stages(kb.database.connection, FakeEmbedder(), reranker, settings, plan)
     [rerank] = [one for one in stages if isinstance(one, Rerank)]
     assert (rerank.first, rerank.sure) == expected
+    assert rerank.again == 4
 
 
 @pytest.mark.parametrize(
@@ -244,6 +245,7 @@ def test_a_plan_finds_by_both_methods_and_reranks_unless_told_otherwise() -> Non
     assert Plan() == Plan("hybrid", rerank=True, limit=10, neighbours=0, token_budget=None)
     assert (Settings().retrieve_k, Settings().rerank_top, Settings().rrf_k) == (50, 30, 60)
     assert (Settings().rerank_first, Settings().rerank_sure) == (10, 0.7)
+    assert Settings().rerank_again == AGAIN
 
 
 def test_an_impossible_plan_is_refused(kb: KnowledgeBase) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import exp, log
 
 import pytest
 
 from localrag.inference.fake import FakeReranker
 from localrag.records import StoredChunk
-from localrag.search.reading import MOST_ROWS, as_read, relevance, windows_of
+from localrag.search.reading import MOST_ROWS, as_read, read_again, windows_of
 
 TABLE = """Settings of the station.
 
@@ -108,7 +109,6 @@ def test_a_chunk_is_read_in_windows_below_its_context() -> None:
         "Guide\nThree is here. Four is here.",
     ]
     assert windows_of(chunk, "query", 20) == [chunk.passage]
-    assert windows_of(chunk, "query", None) == [chunk.passage]
 
 
 def test_windows_are_cut_out_of_named_rows() -> None:
@@ -132,13 +132,21 @@ def test_there_is_always_a_window(text: str) -> None:
     assert windows_of(chunk, "query", 16) == [text.strip("\n")]
 
 
-def test_a_chunk_answers_as_likely_as_its_best_window() -> None:
+def test_a_second_look_is_half_the_whole_and_half_the_best_window() -> None:
+    query = "rotate the keys and the locks of every door"
     long = replace(stored(f"{SENTENCES} Rotate the keys now.", kind="paragraph"), tokens=40)
-    short = replace(stored("Rotate.", kind="paragraph"), tokens=2)
+    short = replace(stored("Rotate.", kind="paragraph"), id=2, tokens=2)
     reranker = FakeReranker()
-    found = relevance(reranker, "rotate the keys", [long, short], 8)
-    windows = windows_of(long, "rotate the keys", 8)
-    assert len(windows) > 1
-    assert found[0] == max(reranker.relevance("rotate the keys", windows))
-    assert found[1] == reranker.relevance("rotate the keys", ["Guide\nRotate."])[0]
-    assert relevance(reranker, "rotate", [], 8) == []
+    best = float(max(reranker.relevance(query, windows_of(long, query, 8))))
+    assert 0.2 < best < 1
+    mean = (log(0.2 / 0.8) + log(best / (1 - best))) / 2
+    found = read_again(reranker, query, [long, short], {1: 0.2, 2: 0.3}, 8)
+    assert found == {1: pytest.approx(1 / (1 + exp(-mean)))}  # one window is no closer look
+    assert read_again(reranker, query, [short], {2: 0.3}, 8) == {}
+
+
+@pytest.mark.parametrize("certain", [0.0, 1.0])
+def test_a_certain_model_can_be_read_again(certain: float) -> None:
+    long = replace(stored(SENTENCES, kind="paragraph"), tokens=40)
+    found = read_again(FakeReranker(), "nothing of it", [long], {1: certain}, 8)
+    assert found[1] == pytest.approx(certain / 2, abs=1e-5)

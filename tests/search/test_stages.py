@@ -318,7 +318,7 @@ def test_evidence_adds_what_both_say() -> None:
 
 def test_one_wrong_passage_is_hardly_more_wrong_than_another() -> None:
     assert evidence(0.01, 0.0) - evidence(0.001, 0.0) < 0.5
-    assert evidence(0.001, 0.011) > evidence(0.01, 0.005)
+    assert evidence(0.001, 0.015) > evidence(0.01, 0.005)
 
 
 def test_only_the_top_is_read_and_kept(database: Database) -> None:
@@ -421,6 +421,65 @@ def test_what_was_not_read_follows_in_fused_order_with_its_fused_score(
     assert [one.score for one in state.survivors] == [0.75, 0.25, 1 / 63, 1 / 64]
     assert state.unread == {4, 3}
     assert reranker.asked == [("as typed", [f"Title\n{text}" for text in TEXTS[:2]])]
+
+
+class WindowReranker(ScriptedReranker):
+    """Reads four tokens of a chunk at once when it looks again."""
+
+    window_tokens = 4
+
+
+LONG = "One is here. Two is here. Three has gamma. Four is here."
+
+
+@pytest.fixture
+def long_chunks(database: Database) -> list[int]:
+    texts = [LONG, "short", LONG.replace("gamma", "nothing")]
+    return [
+        add_document(
+            database, f"/long{number}", [replace(chunk, tokens=len(chunk.text) // 4)], [unit(1.0)]
+        )[0]
+        for number, [chunk] in enumerate(chunks_of([text]) for text in texts)
+    ]
+
+
+def test_the_best_are_read_again_in_windows(database: Database, long_chunks: list[int]) -> None:
+    first, short, last = long_chunks
+    reranker = WindowReranker(
+        lambda passage: 0.9 if passage.endswith("gamma. ") else 0.625 if "short" in passage else 0.5
+    )
+    state = Rerank(database.connection, reranker, 10)(fused(last, short, first))
+    assert ids(state.survivors) == [first, short, last]
+    # Log-odds of .5 and .9 have the mean of .75's; a short chunk has nothing to look closer at.
+    assert [one.score for one in state.survivors] == [
+        pytest.approx(0.75),
+        0.625,
+        pytest.approx(0.5),
+    ]
+    [_, (_, windows)] = reranker.asked
+    assert "Title\nThree has gamma. " in windows
+    assert not any("short" in window for window in windows)
+    assert state.note == "read 3 passages; 2 again in windows"
+
+
+def test_only_the_best_are_read_again(database: Database, long_chunks: list[int]) -> None:
+    reranker = WindowReranker(lambda _: 0.5)
+    Rerank(database.connection, reranker, 10, again=1)(fused(*long_chunks))
+    [_, (_, windows)] = reranker.asked
+    assert "".join(window.removeprefix("Title\n") for window in windows) == LONG
+
+
+def test_without_time_nothing_is_read_again(database: Database, long_chunks: list[int]) -> None:
+    reranker = WindowReranker(lambda _: 0.5)
+    state = Rerank(database.connection, reranker, 10, budget=1e-9)(fused(*long_chunks))
+    assert len(reranker.asked) == 1
+    assert state.note == "read 3 passages"
+
+
+def test_nothing_is_read_twice_of_nothing(database: Database) -> None:
+    reranker = WindowReranker(lambda _: 0.5)
+    assert Rerank(database.connection, reranker, 10)(fused()).survivors == ()
+    assert reranker.asked == []
 
 
 # The loop

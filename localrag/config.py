@@ -103,9 +103,9 @@ class Settings:
     """Candidates that the cross-encoder reads, unless it is sure earlier."""
     rerank_first: Annotated[int, Limits(ge=1, le=1_000)] = 10
     """Candidates that it reads in any case, and half as many again as results are wanted."""
-    rerank_sure: Annotated[float, Limits(ge=0.0, le=1.0)] = 0.7
+    rerank_sure: Annotated[float, Limits(ge=0.0, le=1.0)] = 0.5
     """Where one of those has a higher probability, the others are not read; 1 to read all."""
-    rerank_again: Annotated[int, Limits(ge=0, le=1_000)] = 6
+    rerank_again: Annotated[int, Limits(ge=0, le=1_000)] = 10
     """Best ones that it then reads a second time, in windows; 0 for none."""
     passage_tokens: Annotated[int, Limits(ge=1)] = 2_000
     """Most tokens of the passages that an answer is taken from."""

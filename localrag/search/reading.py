@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from localrag.inference.protocols import Reranker
     from localrag.records import StoredChunk
 
-__all__ = ["MOST_ROWS", "as_read", "read_again", "window_tokens", "windows_of"]
+__all__ = ["MOST_ROWS", "OF_WHOLE", "as_read", "read_again", "window_tokens", "windows_of"]
 
 MOST_ROWS: Final = 8
 """Rows of a chunk that are read, chosen by the query's words (benchmarks/table_rows.py)."""
 
 _WITH_TABLES: Final = ("table", "mixed")
+OF_WHOLE: Final = 0.25
+"""What the whole of a chunk counts beside its best window (docs/decisions.md, 56)."""
 _SMALLEST: Final = 1e-6
 """Probability whose log-odds are taken for those of anything smaller."""
 
@@ -56,9 +58,9 @@ def read_again(
 ) -> dict[int, float]:
     """Return the probability that a chunk answers the query after a second, closer look, by id.
 
-    The log-odds are the mean of those of the whole, which `probabilities` tell, and of the best
-    window: what is said in two places counts, and so does what is said in one. A chunk that is not
-    longer than a window has nothing to look closer at, and is left out.
+    The log-odds are a mean of those of the whole, which `probabilities` tell, and of the best
+    window: it counts most what is said in one place, but also what only all of it says. A chunk
+    that is not longer than a window has nothing to look closer at, and is left out.
 
     Raises:
         ModelError: the model fails.
@@ -75,8 +77,8 @@ def read_again(
 
 
 def _between(one: float, other: float) -> float:
-    """Return the probability whose log-odds are the mean of those of two."""
-    mean = (_log_odds(one) + _log_odds(other)) / 2
+    """Return the probability whose log-odds lie between those of two, nearer to the other's."""
+    mean = OF_WHOLE * _log_odds(one) + (1 - OF_WHOLE) * _log_odds(other)
     return 1 / (1 + exp(-mean))
 
 

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 __all__ = ["AGAIN", "FUSED_WEIGHT", "Rerank", "evidence"]
 
-FUSED_WEIGHT: Final = 60.0
+FUSED_WEIGHT: Final = 75.0
 """Of the fused score beside the cross-encoder's log-odds, chosen by models/training/evidence.py.
-The best of both lists gets 2 from it, the last of both next to nothing."""
+The best of both lists gets 2.5 from it, the last of both next to nothing."""
 
-DOUBT: Final = 0.02
+DOUBT: Final = 0.01
 """Added to the probability that a passage answers and to that it does not, before their logarithm:
 a candidate at .001 is no more wrong than one at .01, and none is out of reach of what was found."""
 
-AGAIN: Final = 6
+AGAIN: Final = 10
 """Candidates that are read a second time, in windows."""
 
 BATCH: Final = 6

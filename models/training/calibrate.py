@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from localrag.inference.load import load_embedder, load_reranker
+from localrag.search.reading import OF_WHOLE
 from models.training.mine import SEED as TRAINING_SEED
 from models.training.platt import fit_platt, log_loss
 from models.training.questions import SETS as TRAINED
@@ -109,7 +110,7 @@ def score(questions: list[Question]) -> tuple[NDArray[np.float64], NDArray[np.fl
             texts = [one for of_passage in windows for one in of_passage]
             starts = [0, *np.cumsum([len(one) for one in windows])[:-1]]
             looks.append(np.maximum.reduceat(reranker.logits(question.text, texts), starts))
-        logits.append(np.mean(looks, axis=0))
+        logits.append(np.average(looks, axis=0, weights=(OF_WHOLE, 1 - OF_WHOLE)))
     labels = np.tile([1.0] + [0.0] * NEGATIVES, len(questions))
     return np.concatenate(logits).astype(np.float64), labels
 

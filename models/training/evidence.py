@@ -6,7 +6,7 @@
 Candidates are ordered by the cross-encoder's log-odds, doubted as in the product, + W * fused
 score. Printed is nDCG@10 of training questions that were held out, so that no set whose scores are
 reported has a part in the choice. `fused` is the list before reranking, `alone` the cross-encoder's
-own order, `ranks` the reciprocal rank fusion of the two, `undoubted` the plain log-odds + 60 *
+own order, `ranks` the reciprocal rank fusion of the two, `undoubted` the plain log-odds + 75 *
 fused score.
 """
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from localrag.inference.protocols import TokenCounter
 
 WEIGHTS = (30, 45, 60, 75, 100, 150)
-UNDOUBTED_WEIGHT = 60
+UNDOUBTED_WEIGHT = 75
 TOP = 30
 INDEX = WORK / "index"
 

@@ -102,8 +102,8 @@ def test_rows_are_means_over_questions_and_then_over_sets() -> None:
     assert shallow["a"] == pytest.approx(0.3155, abs=1e-4)
     assert shallow["hit@1"] == 0.0
     assert shallow["read"] == pytest.approx(5 / TOP * 2.25)
-    again = AGAIN / TOP * 1.25
-    assert rows["first 6, 0.5"]["read"] == pytest.approx((2 + 6 / TOP) / 3 + again)
+    whole = 1 + AGAIN / TOP * 1.25
+    assert rows["first 6, 0.5"]["read"] == pytest.approx((2 * whole + 6 / TOP * 2.25) / 3)
 
 
 def test_candidates_come_from_the_stages_of_the_product(tmp_path: Path) -> None:

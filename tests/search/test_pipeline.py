@@ -244,7 +244,7 @@ def test_the_way_of_cutting_decides_what_is_returned_with_a_chunk(
 def test_a_plan_finds_by_both_methods_and_reranks_unless_told_otherwise() -> None:
     assert Plan() == Plan("hybrid", rerank=True, limit=10, neighbours=0, token_budget=None)
     assert (Settings().retrieve_k, Settings().rerank_top, Settings().rrf_k) == (50, 30, 60)
-    assert (Settings().rerank_first, Settings().rerank_sure) == (10, 0.7)
+    assert (Settings().rerank_first, Settings().rerank_sure) == (10, 0.5)
     assert Settings().rerank_again == AGAIN
 
 

@@ -115,7 +115,7 @@ class Settings:
     """Chunks before and after a matched one that the answer may use."""
     answer_sentences: Annotated[int, Limits(ge=1)] = 3
     """Most sentences of an extractive answer."""
-    min_relevance: Annotated[float, Limits(ge=0.0, le=1.0)] = 0.15
+    min_relevance: Annotated[float, Limits(ge=0.0, le=1.0)] = 0.2
     """An answer needs a passage of at least this probability; below it nothing was found."""
     keep_traces: bool = True
     """Whether each query's trace is written to the file."""

@@ -33,6 +33,9 @@ a candidate at .001 is no more wrong than one at .01, and none is out of reach o
 AGAIN: Final = 10
 """Candidates that are read a second time, in windows."""
 
+CLOSER: Final = 1.5
+"""What reading again takes against reading once, at most: each window comes with its context."""
+
 BATCH: Final = 6
 """Passages that are read between two looks at the clock: few enough to stop in time."""
 
@@ -83,9 +86,9 @@ class Rerank:
             return replace(state, survivors=state.survivors[: self.top], note=note)
         probabilities = dict(zip(ids, scores, strict=False))
         unread = ids[len(scores) :]
-        best: list[int] = []
-        if not self._late(self.clock() - started + fastest):
-            best = self._order(probabilities, fused)[: self.again]
+        best = self._order(probabilities, fused)[: self.again]
+        if self._late(self.clock() - started + fastest * CLOSER * len(best) / BATCH):
+            best = []
         closer = self._read_again(state.query, [chunks[id_] for id_ in best], probabilities)
         probabilities |= closer
         order = [*self._order(probabilities, fused), *unread]

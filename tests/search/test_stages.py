@@ -471,11 +471,23 @@ def test_only_the_best_are_read_again(database: Database, long_chunks: list[int]
     assert "".join(window.removeprefix("Title\n") for window in windows) == LONG
 
 
-def test_without_time_nothing_is_read_again(database: Database, long_chunks: list[int]) -> None:
-    reranker = WindowReranker(lambda _: 0.5)
-    state = Rerank(database.connection, reranker, 10, budget=1e-9)(fused(*long_chunks))
-    assert len(reranker.asked) == 1
-    assert state.note == "read 3 passages"
+@pytest.mark.parametrize(
+    ("budget", "note"),
+    [
+        (5.25, "read 3 passages; 2 again in windows"),  # half a batch took 3 s; again: 2.25
+        (5.0, "read 3 passages"),
+        (1e-9, "read 3 passages"),
+    ],
+)
+def test_without_time_nothing_is_read_again(
+    database: Database, long_chunks: list[int], budget: float, note: str
+) -> None:
+    clock = Ticking([1.0] * 30)
+    reranker = WindowReranker(clock.reads)
+    stage = Rerank(database.connection, reranker, 10, budget=budget, clock=clock)
+    state = stage(fused(*long_chunks))
+    assert state.note == note
+    assert len(reranker.asked) == (2 if "again" in note else 1)
 
 
 def test_nothing_is_read_twice_of_nothing(database: Database) -> None:

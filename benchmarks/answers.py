@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import localrag
     from localrag.evaluate.datasets import EvaluationQuestion
 
-SETS = ("squad_en", "jaquad", "xquad/en", "xquad/zh")
+SETS = ("squad_en", "jaquad")
 FIGURES = ("answered", "first", "any", "passage")
 
 
@@ -54,6 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = []
     for name in options.set:
         found = read_set(options.data, name, None, "split").sample(options.limit)
+        if not any(one.answers for one in found.questions):
+            parser.error(f"{name} does not tell the answers: name another set")
         base = open_set(found, options.cache, embedder, reranker, progress)
         rows.append(row_of(name, [outcome(base, one) for one in found.questions if one.answers]))
         base.database.close()  # not the models: the next set uses them

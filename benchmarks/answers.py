@@ -49,15 +49,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     parser.add_argument("--cache", type=Path, default=CACHE, help="where indexed sets are kept")
     options = parser.parse_args(arguments)
+    sets = [
+        read_set(options.data, name, None, "split").sample(options.limit) for name in options.set
+    ]
+    for found in sets:  # before any is measured: a refusal later would lose what came before
+        if not any(one.answers for one in found.questions):
+            parser.error(f"{found.name} does not tell the answers: name another set")
     embedder = CachedEmbedder(load_embedder(), options.cache)
     reranker = CachedReranker(load_reranker(), options.cache)
     rows = []
-    for name in options.set:
-        found = read_set(options.data, name, None, "split").sample(options.limit)
-        if not any(one.answers for one in found.questions):
-            parser.error(f"{name} does not tell the answers: name another set")
+    for found in sets:
         base = open_set(found, options.cache, embedder, reranker, progress)
-        rows.append(row_of(name, [outcome(base, one) for one in found.questions if one.answers]))
+        asked = [one for one in found.questions if one.answers]
+        rows.append(row_of(found.name, [outcome(base, one) for one in asked]))
         base.database.close()  # not the models: the next set uses them
     if options.json:
         print_json(rows)

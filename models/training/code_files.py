@@ -1,6 +1,6 @@
 """Source files of the Python standard library (PSF-2.0), with what can be asked about them.
 
-What a docstring says is asked only where the docstring was taken out, as it would else be its own
+What a docstring or a comment says is asked only where it was taken out, as it would else be its own
 answer. Half of the files are put into another language's dress (see `code_dress`), since what is
 indexed is seldom Python alone.
 """
@@ -8,6 +8,7 @@ indexed is seldom Python alone.
 from __future__ import annotations
 
 import ast
+import re
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,8 @@ SKIPPED_FOLDERS = {
     "__pycache__",
 }
 FEWEST_WORDS, MOST_WORDS = 4, 25
-"""Words of a docstring's first sentence, and of an error's message, that are asked about."""
+"""Words of a docstring's first sentence, an error's message or a comment that are asked about."""
+NO_COMMENT = re.compile(r"(?i)(xxx|todo|fixme|bug|note|hack|type:|pragma|noqa|see )")
 
 Callable = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -49,6 +51,8 @@ class Definition:
     """First sentence of the docstring; empty where there is none that can be asked."""
     parents: tuple[str, ...] = ()
     """The classes from which a class inherits."""
+    returns: int = 0
+    """The line of the last value that it returns, or 0."""
 
     @property
     def qualified(self) -> str:
@@ -61,7 +65,7 @@ class Detail:
     """Something that one line says."""
 
     kind: str
-    """``error``, ``default`` or ``constant``."""
+    """``error``, ``default``, ``constant``, or ``step`` for what a comment in a function says."""
     line: int
     facts: dict[str, str]
 
@@ -77,6 +81,8 @@ class SourceFile:
     details: tuple[Detail, ...]
     docstrings: tuple[tuple[int, int], ...]
     """First and last line of each; those that are a whole body are left out."""
+    comments: tuple[tuple[int, int], ...]
+    """First and last line of those that are asked about as a step."""
     summary: str
     """First sentence of the file's own docstring, or empty."""
 
@@ -95,19 +101,24 @@ def read_source(path: Path, name: str) -> SourceFile | None:
         tree = ast.parse(text)
     except (UnicodeDecodeError, SyntaxError, ValueError):
         return None
-    definitions, details, docstrings = [], [], list(_docstring(tree))
+    lines = text.splitlines()
+    definitions, details, docstrings, comments = [], [], list(_docstring(tree)), []
     for node, owner in _walk(tree, ""):
         docstrings += _docstring(node)
         definitions.append(_definition(node, owner))
         if not isinstance(node, ast.ClassDef):
             details += _details(node, owner)
+            for span, step in _steps(node, owner, lines):
+                comments.append(span)
+                details.append(step)
     details += _constants(tree)
     return SourceFile(
         name,
-        tuple(text.splitlines()),
+        tuple(lines),
         tuple(definitions),
         tuple(details),
         tuple(docstrings),
+        tuple(comments),
         _sentence(ast.get_docstring(tree)),
     )
 
@@ -141,7 +152,13 @@ def _definition(node: Callable | ast.ClassDef, owner: str) -> Definition:
     parents = tuple(ast.unparse(base) for base in bases)
     last = node.end_lineno or node.lineno
     sentence = _sentence(ast.get_docstring(node))
-    return Definition(kind, node.name, owner, node.lineno, last, sentence, parents)
+    returned = [
+        inner.lineno
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Return) and inner.value is not None
+    ]
+    returns = 0 if isinstance(node, ast.ClassDef) else max(returned, default=0)
+    return Definition(kind, node.name, owner, node.lineno, last, sentence, parents, returns)
 
 
 def _docstring(node: ast.Module | Callable | ast.ClassDef) -> Iterator[tuple[int, int]]:
@@ -169,6 +186,28 @@ def _details(node: Callable, owner: str) -> Iterator[Detail]:
     for argument, default in zip(with_defaults, node.args.defaults, strict=True):
         if isinstance(default, ast.Constant) and default.value not in {None, ""}:
             yield Detail("default", node.lineno, {"parameter": argument.arg, "name": name})
+
+
+def _steps(
+    node: Callable, owner: str, lines: list[str]
+) -> Iterator[tuple[tuple[int, int], Detail]]:
+    """Yield the comments on lines of their own, each with the line of code that it is about."""
+    name = f"{owner}.{node.name}" if owner else node.name
+    inside = [line.strip() for line in lines[node.lineno : node.end_lineno]]
+    first = 0
+    while first < len(inside):
+        after = first
+        while after < len(inside) and inside[after].startswith("#"):
+            after += 1
+        said = " ".join(line.lstrip("#").strip() for line in inside[first:after])
+        sentence = "" if NO_COMMENT.match(said) else _sentence(said)
+        if sentence and after < len(inside) and inside[after]:
+            start = node.lineno + 1
+            yield (
+                (start + first, start + after - 1),
+                Detail("step", start + after, {"name": name, "sentence": sentence}),
+            )
+        first = max(after, first + 1)
 
 
 def _is_message(node: ast.expr) -> bool:

@@ -1,8 +1,10 @@
 """Makes questions about code from the Python standard library of the interpreter.
 
-The passages are the chunks into which the product cuts the files, with its line of context: the one
-that defines what is asked has to be told from those that call it, from its neighbours in the same
-file, and from those of other files that say much the same.
+The passages are the chunks into which the product cuts the files, or pieces cut blindly, with its
+line of context: the one that defines what is asked has to be told from those that call it, from its
+neighbours in the same file, and from those of other files that say much the same. What a function
+returns stands in its body, how it works in all of it, and a comment that was taken out is asked
+about where it stood.
 """
 
 from __future__ import annotations
@@ -12,10 +14,10 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from localrag.chunking.splitters import strategy
 from localrag.formats.registry import read_document
 from models.training.code_dress import DRESSES, Dress
 from models.training.code_files import Definition, read_source, source_paths, without_lines
+from models.training.cuts import cut_blindly, cut_by_product
 from models.training.questions import Passage, TrainingQuestion, TrainingSet
 
 if TYPE_CHECKING:
@@ -27,12 +29,13 @@ if TYPE_CHECKING:
 
 __all__ = ["read_code"]
 
-PASSAGES = 3_400
-OF_A_FILE, OF_A_DEFINITION = 70, 2
+PASSAGES = 5_000
+OF_A_FILE, OF_A_DEFINITION, STEPS_OF_A_FILE = 90, 2, 40
 """Questions at most."""
 DRESSED, WITHOUT_DOCSTRINGS = 0.6, 0.75
-"""Shares of the files."""
-CHUNK_TOKENS = (150, 220, 300)
+"""Shares of the files; those without docstrings lack comments about single steps, too."""
+BLIND = 0.3
+"""Share of the files that are not cut by the product."""
 
 BY_MEANING = (
     "{sentence}",
@@ -46,19 +49,29 @@ BY_NAME = (
     "What does the `{name}` {kind} do?",
     "What does the {name} {kind} do?",
     "What is the purpose of the `{name}` {kind}?",
+    "{name}",
+)
+HOW_BY_NAME = (
     "How does the `{name}` {kind} work?",
     "How is the {name} {kind} implemented?",
-    "What does {name} return?",
-    "{name}",
+    "Which steps does {name} take?",
+    "What happens in `{name}`?",
 )
 OF_OWNER = (
     "What does the `{name}` method of the `{owner}` class do?",
     "What does the {name} method of the {owner} class do?",
     "What is the purpose of the `{name}` method in `{owner}`?",
+    "{owner} {name}",
+)
+HOW_OF_OWNER = (
     "How does the `{name}` method of `{owner}` work?",
     "How does {owner} implement {name}?",
-    "What does {owner}.{name} return?",
-    "{owner} {name}",
+    "What happens in the {name} method of the {owner}?",
+)
+RETURNS = (
+    "What does {qualified} return?",
+    "What does the `{name}` {kind} return?",
+    "Which value comes back from {qualified}?",
 )
 OF_CLASS = (
     "What is the purpose of the `{name}` class?",
@@ -80,7 +93,19 @@ OF_DEFAULT = (
     "Which parameters does {name} take?",
 )
 OF_CONSTANT = ("What is the value of `{name}`?", "Where is {name} defined?", "{name}")
+OF_STEP = (
+    "How does `{name}` {lower}?",
+    "Where does {name} do this: {lower}",
+    "What does `{name}` do to {lower}?",
+    "What happens in `{name}`: {lower}",
+    "{sentence}",
+    "{name}: {lower}",
+    "which part of {path} does this: {lower}",
+)
 OF_FILE = ("What is the purpose of {path}?", "{sentence}", "which module is for this: {lower}")
+
+
+HOW = (HOW_BY_NAME, HOW_OF_OWNER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,19 +169,18 @@ def cut(
     """Return a file cut into chunks by the product, in the dress of a language drawn for it."""
     dress = generator.choice(DRESSES) if generator.random() < DRESSED else None
     bare = generator.random() < WITHOUT_DOCSTRINGS
-    lines, numbers = without_lines(source.lines, source.docstrings if bare else ())
+    lines, numbers = without_lines(
+        source.lines, source.docstrings + source.comments if bare else ()
+    )
     old: defaultdict[int, list[int]] = defaultdict(list)
     for before, after in enumerate(numbers):
         old[after].append(before)
     text = "\n".join(lines) + "\n"
     document = read_document(text.encode(), source.path)
-    _, chunks = strategy("structural").split(
-        document,
-        counter,
-        chunk_tokens=generator.choice(CHUNK_TOKENS),
-        overlap_tokens=0,
-        context="full",
-    )
+    if generator.random() < BLIND:
+        chunks = cut_blindly(document, counter, generator)
+    else:
+        chunks = cut_by_product(document, counter, (0,), generator)
     starts = [0]
     for line in document.text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -191,11 +215,23 @@ def _questions(
         if not one.name.startswith("__") and defined[one.qualified] == 1:
             templates = list(_templates(one, defined, bare=file.bare))
             facts = {"name": one.name, "owner": one.owner, "kind": one.kind}
-            facts |= _said(one.sentence, file)
+            facts |= {"qualified": one.qualified, **_said(one.sentence, file)}
             for chosen in generator.sample(templates, min(len(templates), OF_A_DEFINITION)):
-                yield _asked(chosen, facts, file, (one.first, one.last), generator)
+                question = _asked(chosen, facts, file, (one.first, one.last), generator)
+                if chosen in HOW:
+                    # The rest of a long body is how it works, as much as its beginning.
+                    both = question.relevant + question.neutral
+                    question = replace(question, relevant=both, neutral=())
+                elif chosen is RETURNS:
+                    question = replace(question, relevant=tuple(file.at(one.returns)), neutral=())
+                yield question
+    steps = [one for one in file.source.details if one.kind == "step"] if file.bare else []
+    for detail in generator.sample(steps, min(len(steps), STEPS_OF_A_FILE)):
+        facts = {"name": detail.facts["name"], **_said(detail.facts["sentence"], file)}
+        yield _asked(OF_STEP, facts, file, (detail.line, detail.line), generator)
     for detail in file.source.details:
-        yield _of_detail(detail, file, generator)
+        if detail.kind != "step":
+            yield _of_detail(detail, file, generator)
 
 
 def _templates(one: Definition, defined: Counter[str], *, bare: bool) -> Iterator[tuple[str, ...]]:
@@ -207,8 +243,12 @@ def _templates(one: Definition, defined: Counter[str], *, bare: bool) -> Iterato
             yield OF_PARENT
     elif one.owner:
         yield OF_OWNER
+        yield HOW_OF_OWNER
     if one.kind != "class" and defined[one.name] == 1:
         yield BY_NAME
+        yield HOW_BY_NAME
+    if one.returns and (one.owner or defined[one.name] == 1):
+        yield RETURNS
 
 
 def _of_detail(detail: Detail, file: CutFile, generator: random.Random) -> TrainingQuestion:
@@ -235,7 +275,7 @@ def _asked(
 ) -> TrainingQuestion:
     text = generator.choice(list(templates)).format(**facts)
     relevant = file.at(lines[0])
-    # The rest of a long body answers in part: neither right nor wrong.
+    # The rest of a long body answers in part: where nothing else is said, neither right nor wrong.
     neutral = [id_ for id_ in file.within(*lines) if id_ not in relevant]
     shown = file.dress.names(text) if file.dress else text
     return TrainingQuestion("", shown, tuple(relevant), neutral=tuple(neutral))

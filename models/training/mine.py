@@ -49,7 +49,7 @@ KEPT = 14
 """Negatives kept of each question, hardest first."""
 FROM_ARTICLE = 3
 """At least so many of them from the same article, where it has them."""
-CODE_QUESTIONS = 4_000
+CODE_QUESTIONS = 5_000
 TABLE_QUESTIONS = 1_500
 MADE = ("code", "tables", *WRITTEN_SETS)
 """Sets that are made here: their titles are contexts, in which an underscore is part of a name."""

@@ -96,6 +96,8 @@ SETS = {
     "jaquad": Source(("train",), 6000, 1800, barred_splits=("dev",)),
     "squad_en_more": Source(("train",), 6000, 1800, 1800, "squad_en", barred_splits=("dev",)),
     "jaquad_more": Source(("train",), 6000, 1800, 1800, "jaquad", barred_splits=("dev",)),
+    "squad_en_third": Source(("train",), 6000, 1800, 3600, "squad_en", barred_splits=("dev",)),
+    "jaquad_third": Source(("train",), 6000, 1800, 3600, "jaquad", barred_splits=("dev",)),
     "scifact": Source(("train",), 809, barred_splits=("test",)),
     "nq_oracle": Source(("",), 2655),
     "medquad": Source(("",), 1200, 1000, by_meaning=False),

@@ -1,10 +1,11 @@
 """Gives questions and passages the many shapes in which they come.
 
-Passages: with and without their title, whole or as a part of 90 to 320 tokens, and most often cut
-into windows of 64 to 160 tokens, as a search reads the best. Questions: as they are, without their
-question mark and capitals, or as keywords. Negatives that are made, not found: the passage that
-answers, with a number or an identifier of the question changed in it, and the same passage without
-the sentences that hold the answer.
+Passages: with and without their title or a part of it, whole or as a part of 90 to 320 tokens, and
+most often cut into windows of 64 to 160 tokens, as a search reads the best. Questions: as they are,
+without their question mark and capitals, or as keywords. Some groups are the sentences of a passage
+instead, one of which holds the answer, as an answer is put together. Negatives that are made, not
+found: the passage that answers, with a number or an identifier of the question changed in it, and
+the same passage without the sentences that hold the answer.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from localrag.evaluate.answers import fold, holds_answer
 from localrag.records import passage_text
@@ -23,7 +24,7 @@ from localrag.text.stop_words import without_stop_words
 from localrag.text.windows import even_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from localrag.inference.protocols import TokenCounter
 
@@ -33,8 +34,14 @@ NEGATIVES = 4
 HARDEST = 6
 """Negatives from the front of the list, of which most are drawn."""
 WITH_TITLE = 0.7
+WITHOUT_PATH = 0.3
+"""Of the groups of code with titles: those lack the file, as a chunk does that came without one."""
 CHANGED, WITHOUT_ANSWER = 0.3, 0.15
 KEYWORDS, BARE = 0.08, 0.1
+SENTENCES = 0.2
+"""Of the groups whose answers are known: the sentence that holds one, among others."""
+OWN_SENTENCES, OTHER_SENTENCES = 5, 3
+"""Of the same passage and of the ones found, at most, beside the sentence that answers."""
 SHORTEST, LONGEST = 90, 320
 SHARE_WHOLE = 0.4
 WHOLE = 288
@@ -69,6 +76,13 @@ class Shaper:
         query = row["text"]
         title, text = generator.choice(row["relevant"])
         titled = generator.random() < WITH_TITLE
+        if known and generator.random() < SENTENCES:
+            sentences = self._sentences(title, text, row, generator)
+            if sentences:
+                passages = tuple(
+                    (passage_text(name if titled else "", "", one),) for name, one in sentences
+                )
+                return Group(self._query(query, generator), passages)
         limit = self._limit(generator)
         relevant = self._window(text, limit, known, generator)
         passages = [relevant]
@@ -83,6 +97,8 @@ class Shaper:
         near = front[: wanted - min(len(rest), wanted // 3)]
         chosen = [*near, *rest[: wanted - len(near)]]
         titles = [title] * len(passages) + [one for one, _ in chosen]
+        if code and generator.random() < WITHOUT_PATH:
+            titles = [one.partition(" > ")[2] for one in titles]
         passages += [self._window(other, limit, (), generator) for _, other in chosen]
         tokens = self._window_tokens(generator)
         return Group(
@@ -92,6 +108,28 @@ class Shaper:
                 for name, one in zip(titles, passages, strict=True)
             ),
         )
+
+    @staticmethod
+    def _sentences(
+        title: str, text: str, row: Mapping[str, Any], generator: random.Random
+    ) -> list[tuple[str, str]]:
+        """Return sentences as an answer is chosen from, the right one first, each with its title.
+
+        There are none where several sentences hold an answer, or too few do not.
+        """
+        own = [text[start:end] for start, end in sentence_spans(text)]
+        right = [one for one in own if holds_answer(one, row["answers"])]
+        wrong = [one for one in own if one not in right]
+        if len(right) != 1 or len(wrong) < 2:  # noqa: PLR2004 - a choice
+            return []
+        found = [
+            (name, other[start:end])
+            for name, other in row["negatives"][:HARDEST]
+            for start, end in sentence_spans(other)
+        ]
+        wrong = generator.sample(wrong, min(len(wrong), OWN_SENTENCES))
+        others = generator.sample(found, min(len(found), OTHER_SENTENCES))
+        return [(title, one) for one in [*right, *wrong]] + others
 
     def windows(
         self, title: str, text: str, tokens: int | None, *, code: bool = False

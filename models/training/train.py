@@ -54,10 +54,12 @@ MEASURED = 15
 """Held-out questions of each set that are measured on the way."""
 HELD_OUT_NEGATIVES = 9
 WEIGHTS = {
-    "squad_en": 0.3,
-    "squad_en_more": 0.6,
-    "jaquad": 0.8,
-    "jaquad_more": 1.2,
+    "squad_en": 0.2,
+    "squad_en_more": 0.4,
+    "squad_en_third": 0.8,
+    "jaquad": 0.6,
+    "jaquad_more": 0.8,
+    "jaquad_third": 1.2,
     "scifact": 4.0,
     "nq_oracle": 1.5,
     "medquad": 0.5,
@@ -69,9 +71,10 @@ WEIGHTS = {
     "tables": 0.8,
     "written": 0.8,
     "written_code": 3.0,
+    "written_named": 3.0,
 }
 """How often a set's questions come, against their number."""
-WRITTEN_AS_CODE = ("code", "written_code")
+WRITTEN_AS_CODE = ("code", "written_code", "written_named")
 
 
 def main() -> None:

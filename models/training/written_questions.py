@@ -23,13 +23,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag.chunking.splitters import strategy
-from localrag.evaluate.given_chunks import cut_at
 from localrag.formats.registry import read_document
+from models.training.cuts import cut_blindly, cut_by_product
 from models.training.questions import Passage, TrainingQuestion, TrainingSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from localrag.inference.protocols import TokenCounter
     from localrag.records import Chunk
@@ -37,12 +36,10 @@ if TYPE_CHECKING:
 __all__ = ["WRITTEN_SETS", "WrittenDocument", "read_documents", "read_written"]
 
 WRITTEN = Path(__file__).parent / "written"
-PROSE, CODE = WRITTEN_SETS = ("written", "written_code")
-CHUNK_TOKENS, OVERLAP_TOKENS = (150, 220, 300), (0, 50)
-SHORTEST, LONGEST = 450, 950
-"""Characters of a piece of a source file that is cut as programs do that do not parse it."""
+PROSE, CODE, NAMED = WRITTEN_SETS = ("written", "written_code", "written_named")
+OVERLAP_TOKENS = (0, 50)
 BLIND = 0.5
-"""Share of the source files that are cut so."""
+"""Share of the source files that are not cut by the product."""
 
 _SPACE = r"\s+"
 _FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -109,7 +106,7 @@ def _add(document: WrittenDocument, mark: str, line: str) -> None:
 def read_written(
     name: str, seed: int, counter: TokenCounter, folder: Path = WRITTEN
 ) -> TrainingSet:
-    """Return the questions about prose or about code (`PROSE` or `CODE`) and all their chunks.
+    """Return the questions of one of `WRITTEN_SETS` and all their chunks.
 
     Questions of one document stay together, so that those that are held out are of other documents
     than those that are trained on.
@@ -119,13 +116,13 @@ def read_written(
         document
         for path in sorted(folder.glob("*.txt"))
         for document in read_documents(path)
-        if document.name.endswith(".md") == (name == PROSE)
+        if set_of(path, document) == name
     ]
     generator.shuffle(documents)
     passages: dict[str, Passage] = {}
     questions: list[TrainingQuestion] = []
     for number, document in enumerate(documents):
-        chunks = list(_chunks(document, counter, generator, blind=name == CODE))
+        chunks = list(_chunks(document, counter, generator, blind=name != PROSE))
         own = {
             f"{name}{number}.{place}": Passage(f"{name}{number}.{place}", chunk.context, chunk.text)
             for place, chunk in enumerate(chunks)
@@ -135,25 +132,20 @@ def read_written(
     return TrainingSet(name, passages, tuple(questions))
 
 
+def set_of(path: Path, document: WrittenDocument) -> str:
+    """Return the set of a document: prose, code, or code with questions that name identifiers."""
+    if document.name.endswith(".md"):
+        return PROSE
+    return NAMED if path.stem.startswith("n") else CODE
+
+
 def _chunks(
     document: WrittenDocument, counter: TokenCounter, generator: random.Random, *, blind: bool
-) -> Iterator[Chunk]:
+) -> Sequence[Chunk]:
     read = read_document(document.text.encode(), document.name)
     if blind and generator.random() < BLIND:
-        starts = [0]
-        while starts[-1] + LONGEST < len(read.text):
-            wanted = starts[-1] + generator.randrange(SHORTEST, LONGEST)
-            starts.append(read.text.rfind("\n", starts[-1] + 1, wanted) + 1 or wanted)
-        spans = list(zip(starts, [*starts[1:], len(read.text)], strict=True))
-        yield from cut_at(read, counter, spans)[1]
-        return
-    yield from strategy("structural").split(
-        read,
-        counter,
-        chunk_tokens=generator.choice(CHUNK_TOKENS),
-        overlap_tokens=generator.choice(OVERLAP_TOKENS),
-        context="full",
-    )[1]
+        return cut_blindly(read, counter, generator)
+    return cut_by_product(read, counter, OVERLAP_TOKENS, generator)
 
 
 def _questions(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+from localrag.inference.fake import FakeEmbedder
 from localrag.inference.load import load_embedder
+from models.training import code_questions
 from models.training.code_dress import DRESSES, Dress
 from models.training.code_files import read_source, source_paths, without_lines
 from models.training.code_questions import read_code
@@ -15,6 +18,7 @@ from models.training.table_questions import read_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 SOURCE = '''"""Keeps small things in order. More of it here."""
 
@@ -26,8 +30,11 @@ class ShelfLabel(Label):
 
     def print_all(self, copies=2):
         """Print the label on the first printer found."""
+        # Paper jams beyond nine
+        # pages of one label.
         if copies > 9:
             raise ValueError("cannot print so many copies")
+        # TODO: find out which printer is nearest
         return self.printer.run(copies)
 '''
 
@@ -51,7 +58,20 @@ def test_what_can_be_asked_about_a_file_is_found(tmp_path: Path) -> None:
         },
         "default": {"parameter": "copies", "name": "ShelfLabel.print_all"},
         "constant": {"name": "LONGEST_NAME"},
+        "step": {
+            "name": "ShelfLabel.print_all",
+            "sentence": "Paper jams beyond nine pages of one label",
+        },
     }
+    step = next(detail for detail in source.details if detail.kind == "step")
+    assert source.lines[step.line - 1].strip() == "if copies > 9:"
+    assert [source.lines[first - 1 : last] for first, last in source.comments] == [
+        ("        # Paper jams beyond nine", "        # pages of one label.")
+    ]
+    assert source.lines[source.definitions[1].returns - 1].endswith(
+        "return self.printer.run(copies)"
+    )
+    assert source.definitions[0].returns == 0
 
 
 def test_without_docstrings_a_file_still_parses_and_lines_are_known(tmp_path: Path) -> None:
@@ -93,6 +113,20 @@ def test_questions_about_code_are_answered_by_the_chunk_that_defines() -> None:
         assert question.relevant
         assert not set(question.relevant) & set(question.neutral)
     assert len(source_paths()) > 100
+
+
+def test_what_is_asked_about_a_step_is_not_read_in_a_comment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(code_questions, "WITHOUT_DOCSTRINGS", 1)
+    monkeypatch.setattr(code_questions, "DRESSED", 0)
+    monkeypatch.setattr(code_questions, "BLIND", 0)
+    found = read_code(1, 1_000, FakeEmbedder().counter, most_passages=400)
+    steps = [one for one in found.questions if re.match(r"Where does .* do this: ", one.text)]
+    assert steps
+    for question in steps:
+        said = question.text.partition(": ")[2]
+        assert not any(said in passage.text for passage in found.passages.values())
 
 
 def test_the_relevant_rows_hold_the_key_and_nobody_else_does() -> None:

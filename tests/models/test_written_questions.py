@@ -12,6 +12,7 @@ from models.training.written_questions import (
     WRITTEN_SETS,
     read_documents,
     read_written,
+    set_of,
 )
 
 if TYPE_CHECKING:
@@ -104,8 +105,12 @@ def test_the_chunk_with_the_answer_is_relevant(folder: Path) -> None:
 @pytest.mark.parametrize("name", WRITTEN_SETS)
 @pytest.mark.models
 def test_nearly_every_written_question_has_its_passage(name: str) -> None:
-    documents = [one for path in sorted(WRITTEN.glob("*.txt")) for one in read_documents(path)]
-    own = [one for one in documents if one.name.endswith(".md") == (name == "written")]
+    own = [
+        one
+        for path in sorted(WRITTEN.glob("*.txt"))
+        for one in read_documents(path)
+        if set_of(path, one) == name
+    ]
     asked = sum(len(document.questions) for document in own)
     found = read_written(name, 1, load_embedder().counter)
     assert len(found.questions) > 0.98 * asked > 1_000

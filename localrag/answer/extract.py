@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from localrag.answer.statements import statements_of
 from localrag.errors import RemoteError
+from localrag.inference.odds import between
 from localrag.records import FAILED, Candidate, Citation, Copies
 
 if TYPE_CHECKING:
@@ -60,15 +61,29 @@ class Extract:
     def choose(self, state: SearchState) -> tuple[Citation, ...]:
         """Return the best sentence, and those that come close to it, best first."""
         statements = [found for passage in state.passages for found in statements_of(passage)]
-        scores = self.reranker.relevance(state.query, [found.passage for found in statements])
-        ranked = sorted(zip(map(float, scores), statements, strict=True), key=lambda item: -item[0])
+        scores = self._scores(state.query, statements)
+        ranked = sorted(zip(scores, statements, strict=True), key=lambda item: -item[0])
         kept = [item for item in ranked if item[0] >= ranked[0][0] * CLOSE][: self.limit]
         return tuple(
             citation(number, statement, score, state.copies.get(statement.chunk.id, ALONE))
             for number, (score, statement) in enumerate(kept, start=1)
         )
 
+    def _scores(self, query: str, statements: Sequence[Statement]) -> list[float]:
+        """Return how probably each statement answers, read alone and after the one before it."""
+        after = [found for found in statements if found.before]
+        passages = [found.passage for found in statements]
+        passages += [found.passage_with_before for found in after]
+        scores = [float(score) for score in self.reranker.relevance(query, passages)]
+        closer = iter(scores[len(statements) :])
+        return [
+            between(own, next(closer), ALONE_SHARE) if found.before else own
+            for own, found in zip(scores, statements, strict=False)
+        ]
 
+
+ALONE_SHARE: Final = 0.5
+"""What a sentence counts alone, beside what it says after the one before (decisions.md, 59)."""
 CLOSE = 0.8
 """Further sentences are given when they reach this share of the best one's probability."""
 

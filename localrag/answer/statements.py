@@ -56,11 +56,19 @@ class Statement:
     """The document's text from `start` to `end`; a blank between two chunks may be a line break."""
     shown: str
     """The same on one line; a table row with the names of its columns."""
+    before: str = ""
+    """The sentence before, on one line; empty where none is, after headings and rows, for rows."""
 
     @property
     def passage(self) -> str:
         """What the cross-encoder reads: a sentence means little without its headings."""
         return f"{self.chunk.context}\n{self.shown}" if self.chunk.context else self.shown
+
+    @property
+    def passage_with_before(self) -> str:
+        """The same after the sentence before: who "it" is, and what "then" follows."""
+        said = f"{self.before} {self.shown}" if self.before else self.shown
+        return f"{self.chunk.context}\n{said}" if self.chunk.context else said
 
 
 def statements_of(passage: Passage) -> list[Statement]:
@@ -74,6 +82,7 @@ def statements_of(passage: Passage) -> list[Statement]:
 def _statements(passage: Passage) -> Iterator[Statement]:
     spans = _with_quotations(passage.text, sentence_spans(passage.text))
     columns: list[str] = []
+    said = ""
     for (_, before), (start, stop), (after, end) in zip(
         [(0, 0), *spans], spans, [*spans[1:], (0, 0)], strict=False
     ):
@@ -89,11 +98,18 @@ def _statements(passage: Passage) -> Iterator[Statement]:
             columns = cells_of(row)
             continue
         if _says_nothing(text):
+            said = ""
             continue
         chunk = _chunk_at(passage, passage.start + start)
         names = columns or header_of(chunk.preamble.splitlines())
-        shown = named_row(row, names) if is_row(text) else " ".join(_unquoted(text).split())
-        yield Statement(chunk, passage.start + start, passage.start + stop, text, shown)
+        where = passage.start + start, passage.start + stop
+        if is_row(text):
+            said = ""
+            yield Statement(chunk, *where, text, named_row(row, names))
+        else:
+            shown = " ".join(_unquoted(text).split())
+            yield Statement(chunk, *where, text, shown, said)
+            said = shown
 
 
 def _with_quotations(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from math import ceil, exp, log
+from math import ceil
 from typing import TYPE_CHECKING, Final
 
+from localrag.inference.odds import between
 from localrag.records import passage_text
 from localrag.text.analysis import analyse
 from localrag.text.rows import cells_of, header_of, is_row, is_rule, named_row, tabbed_columns
@@ -33,8 +34,6 @@ MOST_ROWS: Final = 8
 _WITH_TABLES: Final = ("table", "mixed")
 OF_WHOLE: Final = 0.25
 """What the whole of a chunk counts beside its best window (docs/decisions.md, 56)."""
-_SMALLEST: Final = 1e-6
-"""Probability whose log-odds are taken for those of anything smaller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +70,9 @@ def read_again(
     scores = [float(score) for score in read]
     ends = accumulate(map(len, windows.values()), initial=0)
     return {
-        id_: _between(probabilities[id_], max(scores[start:end]))
+        id_: between(probabilities[id_], max(scores[start:end]), OF_WHOLE)
         for id_, (start, end) in zip(windows, pairwise(ends), strict=True)
     }
-
-
-def _between(one: float, other: float) -> float:
-    """Return the probability whose log-odds lie between those of two, nearer to the other's."""
-    mean = OF_WHOLE * _log_odds(one) + (1 - OF_WHOLE) * _log_odds(other)
-    return 1 / (1 + exp(-mean))
-
-
-def _log_odds(probability: float) -> float:
-    own = min(max(probability, _SMALLEST), 1 - _SMALLEST)
-    return log(own / (1 - own))
 
 
 def windows_of(chunk: StoredChunk, query: str, tokens: int) -> list[str]:

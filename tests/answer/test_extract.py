@@ -98,6 +98,19 @@ def test_the_question_is_the_one_that_was_typed_and_sentences_come_with_their_he
     assert texts[0] == "Keys > Rotation\nKeys are rotated monthly."
 
 
+def test_a_sentence_counts_alone_and_after_the_one_before_half_and_half() -> None:
+    def relevance(text: str) -> float:
+        if "Locks are not." not in text:
+            return 0.1
+        return 0.9 if "monthly" in text else 0.5
+
+    stage = Extract(ScriptedReranker(relevance), min_relevance=0.5, limit=1)
+    [best] = stage(state(passage(WHOLE))).sentences
+    assert best.text == "Locks are not."
+    # The mean of the log-odds of .5 and .9: odds of 1 and 9 make odds of 3.
+    assert best.relevance == pytest.approx(0.75)
+
+
 # Not finding
 
 

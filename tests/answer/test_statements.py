@@ -153,3 +153,20 @@ def test_a_sentence_of_a_quotation_runs_over_its_lines() -> None:
 def test_many_placeholders_before_a_sentence_take_no_time_to_tell() -> None:
     line = "{{a}}" * 500 + " is meant."  # 2^500 ways, where each could end at any later one
     assert shown(line) == [line]
+
+
+def test_a_sentence_is_also_read_after_the_one_before_it_and_a_row_is_not() -> None:
+    document = "The pump starts. It stops at noon.\n\n# Care\n\nOil it.\n\n" + TABLE
+    found = statements_of(passage(chunk(0, 0, len(document), document=document)))
+    assert {one.shown: one.before for one in found} == {
+        "The pump starts.": "",
+        "It stops at noon.": "The pump starts.",
+        "Oil it.": "",
+        "Settings of the station.": "Oil it.",
+        "key: `retries`; default: 5": "",
+        "key: `a \\| b`; default: x": "",
+        "| too | many | cells |": "",
+        "After the table.": "",
+    }
+    assert found[1].passage_with_before == "Keys > Rotation\nThe pump starts. It stops at noon."
+    assert found[0].passage_with_before == found[0].passage

@@ -28,11 +28,9 @@ FUSED = frozenset(
     {
         "BiasGelu",
         "DynamicQuantizeMatMul",
-        "GatherBlockQuantized",
         "MatMulIntegerToFloat",
         "MatMulNBits",
         "MultiHeadAttention",
-        "SkipLayerNormalization",
     }
 )
 """Operators of the domain com.microsoft, of which ONNX Runtime has CPU kernels since 1.22."""
@@ -137,18 +135,30 @@ def _embeddings(graph: Graph) -> str:
 
 
 def _word_embeddings(graph: Graph) -> str:
-    """Gather rows of the 4-bit table: (nibble - 8) is stored as a signed number, zero point 0."""
-    signed = graph.words.nibbles ^ 8
-    packed = pack_nibbles(signed).tobytes()
+    """Gather rows of the 4-bit table and multiply each block of a row by its scale.
+
+    A byte holds two numbers, which are looked up: GatherBlockQuantized is the same in one operator
+    and takes three times as long (docs/decisions.md, 57). The first is in the low half, stored as a
+    signed number: (nibble - 8) is nibble ^ 8 with its sign.
+    """
+    packed = pack_nibbles(graph.words.nibbles ^ 8)
+    graph.tables["word_blocks"] = onnx.numpy_helper.from_array(packed, "word_blocks")
     scales = graph.words.scales
-    graph.tables["word_blocks"] = helper.make_tensor(
-        "word_blocks", TensorProto.INT4, signed.shape, packed, raw=True
-    )
     graph.tables["word_scales"] = onnx.numpy_helper.from_array(scales, "word_scales")
-    inputs = ["word_blocks", "input_ids", "word_scales"]
-    return graph.add(
-        "GatherBlockQuantized", inputs, "words", gather_axis=0, quantize_axis=1, block_size=BLOCK
-    )
+    signed = ((np.arange(16) ^ 8) - 8).astype(np.float32)
+    pairs = np.stack([np.tile(signed, 16), np.repeat(signed, 16)], axis=1)
+    graph.constant("byte_pairs", pairs)
+    graph.constant("blocks_shape", np.array([0, 0, -1, BLOCK], np.int64))
+    graph.constant("row_shape", np.array([0, 0, -1], np.int64))
+    graph.constant("minus_one", np.array([-1], np.int64))
+    rows = graph.add("Gather", ["word_blocks", "input_ids"], "word_bytes", axis=0)
+    rows = graph.add("Cast", [rows], "word_indices", to=TensorProto.INT32)
+    rows = graph.add("Gather", ["byte_pairs", rows], "word_pairs", axis=0)
+    rows = graph.add("Reshape", [rows, "blocks_shape"], "word_steps")
+    steps = graph.add("Gather", ["word_scales", "input_ids"], "word_step_sizes", axis=0)
+    steps = graph.add("Unsqueeze", [steps, "minus_one"], "word_step_columns")
+    rows = graph.add("Mul", [rows, steps], "word_parts")
+    return graph.add("Reshape", [rows, "row_shape"], "words")
 
 
 def _layer(graph: Graph, layer: int, tokens: tuple[str, str], mask: str, output: str) -> str:
@@ -203,7 +213,10 @@ def _row_linear(graph: Graph, name: str, source: str) -> str:
 
 
 def _quantised_rows(graph: Graph, source: str) -> tuple[str, str]:
-    """Return `source` divided by each row's largest magnitude, as bytes, and those magnitudes."""
+    """Return `source` divided by each row's largest magnitude, as bytes, and those magnitudes.
+
+    The least and the largest number of a row are found faster than all magnitudes are written.
+    """
     names = f"{source}.rows", f"{source}.largest"
     if source in graph.quantised:
         return names
@@ -211,11 +224,23 @@ def _quantised_rows(graph: Graph, source: str) -> tuple[str, str]:
         graph.constant("last_axis", np.array([-1], np.int64))
         graph.constant("row_step", np.array(1 / 127, np.float32))
         graph.constant("row_middle", np.array(128, np.uint8))
+        graph.constant("all_rows", np.array([-1], np.int64))
     graph.quantised.add(source)
-    graph.add("Abs", [source], f"{source}.magnitudes")
-    graph.add("ReduceMax", [f"{source}.magnitudes", "last_axis"], names[1], keepdims=1)
-    graph.add("Div", [source, names[1]], f"{source}.relative")
-    graph.add("QuantizeLinear", [f"{source}.relative", "row_step", "row_middle"], names[0])
+    low = graph.add("ReduceMin", [source, "last_axis"], f"{source}.low", keepdims=1)
+    high = graph.add("ReduceMax", [source, "last_axis"], f"{source}.high", keepdims=1)
+    low = graph.add("Neg", [low], f"{source}.below")
+    graph.add("Max", [low, high], names[1])
+    # One scale for each row of a table: the operator takes them as a vector.
+    step = graph.add("Mul", [names[1], "row_step"], f"{source}.step")
+    steps = graph.add("Reshape", [step, "all_rows"], f"{source}.steps")
+    rows = graph.add("Shape", [steps], f"{source}.count")
+    middles = graph.add("Expand", ["row_middle", rows], f"{source}.middles")
+    shape = graph.add("Shape", [source], f"{source}.shape")
+    width = graph.add("Shape", [source], f"{source}.width", start=-1)
+    table = graph.add("Concat", ["all_rows", width], f"{source}.table_shape", axis=0)
+    table = graph.add("Reshape", [source, table], f"{source}.table")
+    table = graph.add("QuantizeLinear", [table, steps, middles], f"{source}.bytes", axis=0)
+    graph.add("Reshape", [table, shape], names[0])
     return names
 
 
@@ -248,15 +273,17 @@ def _gelu(graph: Graph, source: str, bias: str, name: str) -> str:
 
 
 def _skip_norm(graph: Graph, norm: str, terms: tuple[str, str, str], name: str) -> str:
-    """Add the sum of product, skip connection and bias (where there is one), and its layer norm."""
+    """Add the sum of product, skip connection and bias (where there is one), and its layer norm.
+
+    SkipLayerNormalization is the same in one operator and takes five times as long
+    (docs/decisions.md, 57).
+    """
     product, skip, bias = terms
-    inputs = [product, skip, graph.vector(f"{norm}.w"), graph.vector(f"{norm}.b")]
-    return graph.add(
-        "SkipLayerNormalization",
-        [*inputs, bias] if bias else inputs,
-        name,
-        epsilon=graph.shape.epsilon,
-    )
+    total = graph.add("Add", [product, skip], f"{name}.sum")
+    if bias:
+        total = graph.add("Add", [total, bias], f"{name}.biased")
+    inputs = [total, graph.vector(f"{norm}.w"), graph.vector(f"{norm}.b")]
+    return graph.add("LayerNormalization", inputs, name, epsilon=graph.shape.epsilon)
 
 
 def _first_token(graph: Graph, hidden: str) -> str:

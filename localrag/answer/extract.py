@@ -61,31 +61,36 @@ class Extract:
     def choose(self, state: SearchState) -> tuple[Citation, ...]:
         """Return the best sentence, and those that come close to it, best first."""
         statements = [found for passage in state.passages for found in statements_of(passage)]
-        scores = self._scores(state.query, statements)
-        ranked = sorted(zip(scores, statements, strict=True), key=lambda item: -item[0])
-        kept = [item for item in ranked if item[0] >= ranked[0][0] * CLOSE][: self.limit]
+        alone, scores = self._scores(state.query, statements)
+        ranked = sorted(zip(scores, alone, statements, strict=True), key=lambda item: -item[0])
+        # What follows the best sentence is praised for it: another one must do without, too.
+        kept = ranked[:1]
+        kept += [item for item in ranked[1:] if min(item[:2]) >= ranked[0][0] * CLOSE]
         return tuple(
             citation(number, statement, score, state.copies.get(statement.chunk.id, ALONE))
-            for number, (score, statement) in enumerate(kept, start=1)
+            for number, (score, _, statement) in enumerate(kept[: self.limit], start=1)
         )
 
-    def _scores(self, query: str, statements: Sequence[Statement]) -> list[float]:
-        """Return how probably each statement answers, read alone and after the one before it."""
+    def _scores(
+        self, query: str, statements: Sequence[Statement]
+    ) -> tuple[list[float], list[float]]:
+        """Return how probably each statement answers: read alone, and after the one before too."""
         after = [found for found in statements if found.before]
         passages = [found.passage for found in statements]
         passages += [found.passage_with_before for found in after]
         scores = [float(score) for score in self.reranker.relevance(query, passages)]
-        closer = iter(scores[len(statements) :])
-        return [
-            between(own, next(closer), ALONE_SHARE) if found.before else own
-            for own, found in zip(scores, statements, strict=False)
+        alone, follows = scores[: len(statements)], iter(scores[len(statements) :])
+        return alone, [
+            between(own, next(follows), ALONE_SHARE) if found.before else own
+            for own, found in zip(alone, statements, strict=True)
         ]
 
 
 ALONE_SHARE: Final = 0.5
 """What a sentence counts alone, beside what it says after the one before (decisions.md, 59)."""
 CLOSE = 0.8
-"""Further sentences are given when they reach this share of the best one's probability."""
+"""Further sentences are given when they reach this share of the best one's probability, also when
+they are read alone."""
 
 
 ALONE: Final = Copies((), 0)

@@ -111,6 +111,16 @@ def test_a_sentence_counts_alone_and_after_the_one_before_half_and_half() -> Non
     assert best.relevance == pytest.approx(0.75)
 
 
+def test_what_only_follows_the_best_sentence_is_not_given() -> None:
+    def relevance(text: str) -> float:
+        return 0.99 if "monthly" in text else 0.2
+
+    [only] = Extract(ScriptedReranker(relevance), min_relevance=0.5, limit=3)(
+        state(passage(WHOLE))
+    ).sentences
+    assert only.text == "Keys are rotated monthly."
+
+
 # Not finding
 
 

@@ -63,12 +63,16 @@ class Extract:
         statements = [found for passage in state.passages for found in statements_of(passage)]
         alone, scores = self._scores(state.query, statements)
         ranked = sorted(zip(scores, alone, statements, strict=True), key=lambda item: -item[0])
+        needed = CLOSE * max(scores, default=0.0)
         # What follows the best sentence is praised for it: another one must do without, too.
-        kept = ranked[:1]
-        kept += [item for item in ranked[1:] if min(item[:2]) >= ranked[0][0] * CLOSE]
+        kept = [
+            (score, statement)
+            for place, (score, own, statement) in enumerate(ranked)
+            if place == 0 or min(score, own) >= needed
+        ]
         return tuple(
             citation(number, statement, score, state.copies.get(statement.chunk.id, ALONE))
-            for number, (score, _, statement) in enumerate(kept[: self.limit], start=1)
+            for number, (score, statement) in enumerate(kept[: self.limit], start=1)
         )
 
     def _scores(

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from localrag.records import passage_text
 from localrag.text.rows import (
     cells_of,
     header_of,
@@ -62,13 +63,13 @@ class Statement:
     @property
     def passage(self) -> str:
         """What the cross-encoder reads: a sentence means little without its headings."""
-        return f"{self.chunk.context}\n{self.shown}" if self.chunk.context else self.shown
+        return passage_text(self.chunk.context, "", self.shown)
 
     @property
     def passage_with_before(self) -> str:
         """The same after the sentence before: who "it" is, and what "then" follows."""
         said = f"{self.before} {self.shown}" if self.before else self.shown
-        return f"{self.chunk.context}\n{said}" if self.chunk.context else said
+        return passage_text(self.chunk.context, "", said)
 
 
 def statements_of(passage: Passage) -> list[Statement]:

@@ -20,6 +20,7 @@ from typing import get_args
 
 import numpy as np
 import onnxruntime
+from numpy.typing import NDArray
 
 from models.export.checkpoints import Checkpoints
 from models.export.compare import rank_correlation, run_logits, run_vectors
@@ -34,6 +35,7 @@ RUNS = 3
 COLUMNS = (
     "model", "numbers", "MB", "load ms", "resident MB", "tokens/s", "query ms", "quality", "worst"
 )  # fmt: skip
+Feed = dict[str, NDArray[np.int64]]
 STATUS = Path("/proc/self/status")
 
 
@@ -43,10 +45,27 @@ def resident_megabytes() -> float:
     return int(line.split()[1]) / 1024
 
 
+def session_of(path: Path, profile: Path | None = None) -> onnxruntime.InferenceSession:
+    """Load a model for one thread, as the product does, and write a profile where it is wanted."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    # As the product loads them: the runtime would join operators that are faster apart.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    if profile is not None:
+        options.enable_profiling = True
+        options.profile_file_prefix = str(profile)
+    return onnxruntime.InferenceSession(str(path), options)
+
+
+def random_feed(batch: int, tokens: int) -> Feed:
+    """Return inputs of random tokens, without padding."""
+    ids = np.random.default_rng(0).integers(5, 250_000, (batch, tokens))
+    return {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+
+
 def seconds_of(session: onnxruntime.InferenceSession, batch: int, tokens: int) -> float:
     """Return the least processor time of a few runs."""
-    ids = np.random.default_rng(0).integers(5, 250_000, (batch, tokens))
-    feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+    feed = random_feed(batch, tokens)
     session.run(None, feed)
     times = []
     for _ in range(RUNS):
@@ -58,13 +77,9 @@ def seconds_of(session: onnxruntime.InferenceSession, batch: int, tokens: int) -
 
 def measure(path: Path) -> list[str]:
     """Return load time, resident memory, tokens a second and milliseconds of one query."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    # As the product loads them: the runtime would join operators that are faster apart.
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     before = resident_megabytes()
     start = time.perf_counter()
-    session = onnxruntime.InferenceSession(str(path), options)
+    session = session_of(path)
     load = time.perf_counter() - start
     resident = resident_megabytes() - before
     speed = BATCH * TOKENS / seconds_of(session, BATCH, TOKENS)

@@ -17,11 +17,12 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import onnxruntime
+from models.export.measure import print_row, random_feed, session_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from models.export.measure import Feed
 
 TOKENS, RUNS = 240, 25
 
@@ -33,8 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--inputs", type=int, default=1, help="read together")
     parser.add_argument("--tokens", type=int, default=TOKENS, help="of each input")
     options = parser.parse_args(arguments)
-    ids = np.random.default_rng(0).integers(5, 250_000, (options.inputs, options.tokens))
-    feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+    feed = random_feed(options.inputs, options.tokens)
     columns = [operator_times(path, feed) for path in options.models]
     kinds = sorted(
         {kind for column in columns for kind in column}, key=lambda kind: -most(columns, kind)
@@ -51,10 +51,10 @@ def most(columns: Sequence[dict[str, float]], kind: str) -> float:
     return max(column.get(kind, 0) for column in columns)
 
 
-def operator_times(path: Path, feed: dict[str, object]) -> dict[str, float]:
+def operator_times(path: Path, feed: Feed) -> dict[str, float]:
     """Return the milliseconds of each kind of operator in one run of the model."""
     with tempfile.TemporaryDirectory() as directory:
-        model = session(path, Path(directory) / "profile")
+        model = session_of(path, Path(directory) / "profile")
         for _ in range(RUNS):
             model.run(None, feed)
         events = json.loads(Path(model.end_profiling()).read_text(encoding="utf-8"))
@@ -68,9 +68,9 @@ def operator_times(path: Path, feed: dict[str, object]) -> dict[str, float]:
     return dict(kinds)
 
 
-def run_times(paths: Sequence[Path], feed: dict[str, object]) -> list[float]:
+def run_times(paths: Sequence[Path], feed: Feed) -> list[float]:
     """Return the least processor time of a run of each model, in milliseconds; they take turns."""
-    models = [session(path) for path in paths]
+    models = [session_of(path) for path in paths]
     times: list[list[float]] = [[] for _ in models]
     for _ in range(RUNS):
         for model, own in zip(models, times, strict=True):
@@ -78,22 +78,6 @@ def run_times(paths: Sequence[Path], feed: dict[str, object]) -> list[float]:
             model.run(None, feed)
             own.append(1000 * (time.process_time() - start))
     return [min(own) for own in times]
-
-
-def session(path: Path, profile: Path | None = None) -> onnxruntime.InferenceSession:
-    """Load a model as the product loads one whose graph is fused already."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    if profile is not None:
-        options.enable_profiling = True
-        options.profile_file_prefix = str(profile)
-    return onnxruntime.InferenceSession(str(path), options)
-
-
-def print_row(cells: Sequence[str]) -> None:
-    """Print one row of a table."""
-    print(f"| {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

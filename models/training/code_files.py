@@ -31,6 +31,7 @@ SKIPPED_FOLDERS = {
 FEWEST_WORDS, MOST_WORDS = 4, 25
 """Words of a docstring's first sentence, an error's message or a comment that are asked about."""
 NO_COMMENT = re.compile(r"(?i)(xxx|todo|fixme|bug|note|hack|type:|pragma|noqa|see )")
+"""How notes of programmers to each other and to tools begin, which say nothing about a step."""
 
 Callable = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -107,8 +108,9 @@ def read_source(path: Path, name: str) -> SourceFile | None:
         docstrings += _docstring(node)
         definitions.append(_definition(node, owner))
         if not isinstance(node, ast.ClassDef):
-            details += _details(node, owner)
-            for span, step in _steps(node, owner, lines):
+            qualified = definitions[-1].qualified
+            details += _details(node, qualified)
+            for span, step in _steps(node, qualified, lines):
                 comments.append(span)
                 details.append(step)
     details += _constants(tree)
@@ -152,13 +154,18 @@ def _definition(node: Callable | ast.ClassDef, owner: str) -> Definition:
     parents = tuple(ast.unparse(base) for base in bases)
     last = node.end_lineno or node.lineno
     sentence = _sentence(ast.get_docstring(node))
+    returns = 0 if isinstance(node, ast.ClassDef) else _last_return(node)
+    return Definition(kind, node.name, owner, node.lineno, last, sentence, parents, returns)
+
+
+def _last_return(node: Callable) -> int:
+    """Return the line of the last value that a function returns, or 0."""
     returned = [
         inner.lineno
         for inner in ast.walk(node)
         if isinstance(inner, ast.Return) and inner.value is not None
     ]
-    returns = 0 if isinstance(node, ast.ClassDef) else max(returned, default=0)
-    return Definition(kind, node.name, owner, node.lineno, last, sentence, parents, returns)
+    return max(returned, default=0)
 
 
 def _docstring(node: ast.Module | Callable | ast.ClassDef) -> Iterator[tuple[int, int]]:
@@ -174,8 +181,7 @@ def _sentence(docstring: str | None) -> str:
     return sentence if fits else ""
 
 
-def _details(node: Callable, owner: str) -> Iterator[Detail]:
-    name = f"{owner}.{node.name}" if owner else node.name
+def _details(node: Callable, name: str) -> Iterator[Detail]:
     for inner in ast.walk(node):
         if isinstance(inner, ast.Raise) and isinstance(inner.exc, ast.Call):
             message = next((one.value for one in inner.exc.args if _is_message(one)), "")
@@ -188,12 +194,10 @@ def _details(node: Callable, owner: str) -> Iterator[Detail]:
             yield Detail("default", node.lineno, {"parameter": argument.arg, "name": name})
 
 
-def _steps(
-    node: Callable, owner: str, lines: list[str]
-) -> Iterator[tuple[tuple[int, int], Detail]]:
+def _steps(node: Callable, name: str, lines: list[str]) -> Iterator[tuple[tuple[int, int], Detail]]:
     """Yield the comments on lines of their own, each with the line of code that it is about."""
-    name = f"{owner}.{node.name}" if owner else node.name
     inside = [line.strip() for line in lines[node.lineno : node.end_lineno]]
+    start = node.lineno + 1
     first = 0
     while first < len(inside):
         after = first
@@ -202,7 +206,6 @@ def _steps(
         said = " ".join(line.lstrip("#").strip() for line in inside[first:after])
         sentence = "" if NO_COMMENT.match(said) else _sentence(said)
         if sentence and after < len(inside) and inside[after]:
-            start = node.lineno + 1
             yield (
                 (start + first, start + after - 1),
                 Detail("step", start + after, {"name": name, "sentence": sentence}),

@@ -19,7 +19,7 @@ from models.training.table_questions import read_tables
 if TYPE_CHECKING:
     from pathlib import Path
 
-
+# The note to oneself in it is there because no question may be made of one.
 SOURCE = '''"""Keeps small things in order. More of it here."""
 
 LONGEST_NAME = 40

@@ -30,11 +30,11 @@ from report import print_json, print_table, progress
 import localrag
 from localrag.formats.registry import read_document
 from localrag.ingest.discover import uri_of
+from localrag.search.evidence import evidence
 from localrag.search.expand import Expand
 from localrag.search.pipeline import search_stages
 from localrag.search.plan import Plan
 from localrag.search.reading import as_read
-from localrag.search.rerank import evidence
 from localrag.search.run import run_stages
 from localrag.store.chunks import fetch_chunks
 from localrag.text.rows import cells_of, header_of, is_piped

@@ -19,13 +19,13 @@ from localrag.formats.code_languages import MEDIA_TYPE
 from localrag.store.chunks import documents_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import apsw
 
     from localrag.records import Candidate
 
-__all__ = ["SHARE", "SourceFiles"]
+__all__ = ["SHARE", "SourceFiles", "raised", "source_files"]
 
 SHARE: Final = 1 / 3
 """Part of the distance to the best chunk of its file by which a chunk's score is raised."""
@@ -61,18 +61,31 @@ class SourceFiles:
         return tuple(replace(one, rank=rank) for rank, one in enumerate(order, start=1))
 
     def _files(self, candidates: Sequence[Candidate]) -> dict[int, int]:
-        ids = [one.chunk_id for one in candidates]
-        return documents_of(self.connection, ids, MEDIA_TYPE)
+        return source_files(self.connection, [one.chunk_id for one in candidates])
 
-    def _raised(self, pool: Sequence[Candidate], files: dict[int, int]) -> list[Candidate]:
-        best: dict[int, float] = {}
-        for one in pool:
-            if one.chunk_id in files:
-                file = files[one.chunk_id]
-                best[file] = max(one.score, best.get(file, one.score))
-        return [
-            replace(one, score=one.score + self.share * (best[files[one.chunk_id]] - one.score))
-            if one.chunk_id in files
-            else one
-            for one in pool
-        ]
+    def _raised(self, pool: Sequence[Candidate], files: Mapping[int, int]) -> list[Candidate]:
+        scores = raised({one.chunk_id: one.score for one in pool}, files, self.share)
+        return [replace(one, score=scores[one.chunk_id]) for one in pool]
+
+
+def source_files(connection: apsw.Connection, ids: Iterable[int]) -> dict[int, int]:
+    """Return for each of the chunks that is source code the id of its document."""
+    return documents_of(connection, ids, MEDIA_TYPE)
+
+
+def raised(scores: Mapping[int, float], files: Mapping[int, int], share: float) -> dict[int, float]:
+    """Return scores of chunks, those in `files` raised by `share` of the distance to their best.
+
+    Args:
+        scores: by chunk id.
+        files: the documents of the chunks that are source code.
+        share: 0 leaves the scores as they are, 1 gives all chunks of a file that of its best.
+    """
+    best: dict[int, float] = {}
+    for id_, score in scores.items():
+        if id_ in files:
+            best[files[id_]] = max(score, best.get(files[id_], score))
+    return {
+        id_: score + share * (best[files[id_]] - score) if id_ in files else score
+        for id_, score in scores.items()
+    }

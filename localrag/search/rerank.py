@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from math import inf, log
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 from localrag.errors import RemoteError
 from localrag.records import FAILED, Candidate
+from localrag.search.evidence import FUSED_WEIGHT, NAMES_WEIGHT, Evidence, share_of_names
+from localrag.search.files import source_files
 from localrag.search.reading import as_read, read_again, window_tokens
 from localrag.store.chunks import fetch_chunks
 
@@ -20,15 +22,7 @@ if TYPE_CHECKING:
     from localrag.inference.protocols import Reranker
     from localrag.records import SearchState, StoredChunk
 
-__all__ = ["AGAIN", "FUSED_WEIGHT", "Rerank", "evidence"]
-
-FUSED_WEIGHT: Final = 75.0
-"""Of the fused score beside the cross-encoder's log-odds, chosen by models/training/evidence.py.
-The best of both lists gets 2.5 from it, the last of both next to nothing."""
-
-DOUBT: Final = 0.01
-"""Added to the probability that a passage answers and to that it does not, before their logarithm:
-a candidate at .001 is no more wrong than one at .01, and none is out of reach of what was found."""
+__all__ = ["AGAIN", "Rerank"]
 
 AGAIN: Final = 10
 """Candidates that are read a second time, in windows."""
@@ -44,9 +38,10 @@ BATCH: Final = 6
 class Rerank:
     """Let the cross-encoder read the best candidates against the original query, and order them.
 
-    What it reads is added to what retrieval found (see `evidence`): two methods that put a chunk
-    far ahead should not be overruled by a small cross-encoder that is unsure. A survivor's score is
-    the cross-encoder's probability alone, which therefore need not fall from rank to rank.
+    What it reads is added to what retrieval found and to the names that a chunk has (see
+    `Evidence`): two methods that put a chunk far ahead should not be overruled by a small
+    cross-encoder that is unsure. A survivor's score is the cross-encoder's probability alone, which
+    therefore need not fall from rank to rank.
 
     Those that then stand first are read again, window by window, and put in order anew: see
     `read_again`.
@@ -59,6 +54,7 @@ class Rerank:
     again: int = AGAIN
     """Candidates that are read a second time, by a model that reads windows."""
     fused_weight: float = FUSED_WEIGHT
+    names_weight: float = NAMES_WEIGHT
     sure: float | None = None
     """Probability of one of the `first` above which no more are read; None to read all."""
     first: int = 0
@@ -77,7 +73,6 @@ class Rerank:
         wanted = [candidate.chunk_id for candidate in state.survivors[: self.top]]
         chunks = fetch_chunks(self.connection, wanted)
         ids = [id_ for id_ in wanted if id_ in chunks]
-        fused = {one.chunk_id: one.score for one in state.survivors}
         started = self.clock()
         try:
             scores, fastest = self._read(state.query, [chunks[id_] for id_ in ids], started)
@@ -86,17 +81,18 @@ class Rerank:
             return replace(state, survivors=state.survivors[: self.top], note=note)
         probabilities = dict(zip(ids, scores, strict=False))
         unread = ids[len(scores) :]
-        best = self._order(probabilities, fused)[: self.again]
+        known = self._evidence(state, chunks)
+        best = known.order(probabilities)[: self.again]
         if self._late(self.clock() - started + fastest * CLOSER * len(best) / BATCH):
             best = []
         closer = self._read_again(state.query, [chunks[id_] for id_ in best], probabilities)
         probabilities |= closer
-        order = [*self._order(probabilities, fused), *unread]
-        known = fused | probabilities
+        order = [*known.order(probabilities), *unread]
+        shown = {one.chunk_id: one.score for one in state.survivors} | probabilities
         survivors = tuple(
-            Candidate(id_, known[id_], rank) for rank, id_ in enumerate(order, start=1)
+            Candidate(id_, shown[id_], rank) for rank, id_ in enumerate(order, start=1)
         )
-        note = self._note(scores, len(unread)) + self._note_again(len(closer))
+        note = self._note(scores, len(unread)) + _note_beside(len(closer), known)
         return replace(
             state, survivors=survivors, reranked=True, unread=frozenset(unread), note=note
         )
@@ -151,19 +147,19 @@ class Rerank:
             return f"{read}: one answers with a probability of {max(scores):.2f}"
         return f"{read} in the {1000 * self.budget:.0f} ms allowed"
 
-    @staticmethod
-    def _note_again(chunks: int) -> str:
-        return f"; {chunks} again in windows" if chunks else ""
-
-    def _order(self, probabilities: Mapping[int, float], fused: Mapping[int, float]) -> list[int]:
-        # Sorting is stable: equals stay in the fused order.
-        return sorted(
-            probabilities,
-            key=lambda id_: -evidence(probabilities[id_], fused[id_], self.fused_weight),
+    def _evidence(self, state: SearchState, chunks: Mapping[int, StoredChunk]) -> Evidence:
+        return Evidence(
+            {one.chunk_id: one.score for one in state.survivors},
+            share_of_names(state.query, chunks.values()),
+            source_files(self.connection, chunks),
+            self.fused_weight,
+            self.names_weight,
         )
 
 
-def evidence(probability: float, fused: float, fused_weight: float = FUSED_WEIGHT) -> float:
-    """Return the cross-encoder's log-odds, doubted by `DOUBT`, plus the weighted fused score."""
-    own = min(max(probability, 0.0), 1.0)  # a reranker of the caller's may return anything
-    return log((own + DOUBT) / (1 - own + DOUBT)) + fused_weight * fused
+def _note_beside(again: int, known: Evidence) -> str:
+    """Return what was done beside reading once, each with the number of chunks."""
+    named = sum(share > 0 for share in known.names.values())
+    return (f"; {again} again in windows" if again else "") + (
+        f"; {named} with a name that is asked about" if named else ""
+    )

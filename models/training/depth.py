@@ -37,9 +37,10 @@ from set_index import CachedEmbedder, open_set, passage_ids
 
 from localrag.evaluate.metrics import ndcg
 from localrag.inference.load import load_embedder, load_reranker
+from localrag.search.evidence import evidence
 from localrag.search.fuse import Fuse
 from localrag.search.reading import as_read, read_again, window_tokens, windows_of
-from localrag.search.rerank import AGAIN, evidence
+from localrag.search.rerank import AGAIN
 from localrag.search.retrieve import Lexical, Vector
 from localrag.search.run import run_stages
 from localrag.search.transform import PassThrough

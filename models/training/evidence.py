@@ -4,10 +4,10 @@
     python -m models.training.evidence --data ../shared/data
 
 Candidates are ordered by the cross-encoder's log-odds, doubted as in the product, + W * fused
-score. Printed is nDCG@10 of training questions that were held out, so that no set whose scores are
-reported has a part in the choice. `fused` is the list before reranking, `alone` the cross-encoder's
-own order, `ranks` the reciprocal rank fusion of the two, `undoubted` the plain log-odds + 75 *
-fused score.
+score + N * share of the question's names of code. Printed is nDCG@10 of training questions that
+were held out, so that no set whose scores are reported has a part in the choice. `fused` is the
+list before reranking, `alone` the cross-encoder's own order, `ranks` the reciprocal rank fusion of
+the two, `undoubted` the plain log-odds + 75 * fused score; a number is W, `names` and a number N.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from benchmarks.report import print_json, print_table, progress
 from benchmarks.set_index import CachedEmbedder, open_set, passage_ids
 from localrag.evaluate.metrics import ndcg
 from localrag.inference.load import load_embedder, load_reranker
+from localrag.search.evidence import FUSED_WEIGHT, NAMES_WEIGHT, evidence, share_of_names
 from localrag.search.fuse import RRF_K, Fuse
-from localrag.search.rerank import Rerank, evidence
+from localrag.search.rerank import Rerank
 from localrag.search.retrieve import Lexical, Vector
 from localrag.search.run import run_stages
 from localrag.search.transform import PassThrough
+from localrag.store.chunks import fetch_chunks
 from models.training.mine import BY_MEANING, MINED, WORK, K, as_evaluation, read_mined, read_or_make
 from models.training.questions import HELD_OUT
 
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from localrag.inference.protocols import TokenCounter
 
 WEIGHTS = (30, 45, 60, 75, 100, 150)
+NAMES_WEIGHTS = (0, 1, 2, 5)
 UNDOUBTED_WEIGHT = 75
 TOP = 30
 INDEX = WORK / "index"
@@ -60,6 +63,8 @@ class Reading:
     """Fused scores of those that were read."""
     probabilities: NDArray[np.float64]
     """Of the cross-encoder for the same."""
+    names: NDArray[np.float64]
+    """Shares of the question's names that these have."""
 
     def keys(self) -> dict[str, NDArray[np.float64]]:
         """Return what each way sorts by, highest first."""
@@ -71,12 +76,15 @@ class Reading:
             "ranks": 1 / (RRF_K + np.arange(1, len(own) + 1)) + own_ranks,
             "undoubted": np.log(own / (1 - own)) + UNDOUBTED_WEIGHT * self.fused,
             **{str(weight): self.evidence(weight) for weight in WEIGHTS},
+            **{f"names {weight}": self.evidence(names=weight) for weight in NAMES_WEIGHTS},
         }
 
-    def evidence(self, weight: float) -> NDArray[np.float64]:
-        """Return what the product sorts by, with another weight."""
-        pairs = zip(self.probabilities, self.fused, strict=True)
-        return np.array([evidence(own, fused, weight) for own, fused in pairs])
+    def evidence(
+        self, weight: float = FUSED_WEIGHT, names: float = NAMES_WEIGHT
+    ) -> NDArray[np.float64]:
+        """Return what the product sorts by, with other weights."""
+        known = zip(self.probabilities, self.fused, self.names, strict=True)
+        return np.array([evidence(*one, weight, names) for one in known])
 
     def rankings(self) -> dict[str, list[str]]:
         """Return the passages in the order of each way; what was not read stays behind."""
@@ -141,11 +149,13 @@ def read(base: localrag.KnowledgeBase, found: EvaluationSet, question: str, text
     top = state.survivors[:TOP]
     reranked = Rerank(connection, base.reranker, TOP)(state)
     known = {one.chunk_id: one.score for one in reranked.survivors}
+    named = share_of_names(text, fetch_chunks(connection, known).values())
     return Reading(
         question,
         tuple(names[one.chunk_id] for one in state.survivors),
         np.array([one.score for one in top]),
         np.array([known[one.chunk_id] for one in top]),
+        np.array([named[one.chunk_id] for one in top]),
     )
 
 

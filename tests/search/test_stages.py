@@ -14,7 +14,7 @@ from localrag.errors import RemoteError
 from localrag.records import Candidate, SearchState
 from localrag.search import rerank as rerank_module
 from localrag.search import retrieve, term_choice
-from localrag.search.rerank import FUSED_WEIGHT, Rerank, evidence
+from localrag.search.rerank import Rerank
 from localrag.search.retrieve import Lexical, Vector
 from localrag.search.run import run_stages
 from localrag.search.term_choice import (
@@ -306,19 +306,6 @@ def test_the_cross_encoder_moves_what_it_is_sure_of(database: Database) -> None:
     # Log-odds, doubted: 3.7, 1.1, -1.1, -1.1, and from the fused list 0.5, 0.5, 2, 2.5.
     assert ids(state.survivors) == [1, 2, 4, 3]
     assert [one.score for one in state.survivors] == [0.984375, 0.75, 0.25, 0.25]
-
-
-def test_evidence_adds_what_both_say() -> None:
-    assert evidence(0.5, 0.0) == 0
-    assert evidence(0.75, 0.0) == pytest.approx(1.0726, abs=1e-4)
-    assert evidence(0.5, 0.02) - evidence(0.5, 0.01) == pytest.approx(FUSED_WEIGHT * 0.01)
-    assert evidence(1.0, 0.0) == pytest.approx(-evidence(0.0, 0.0))
-    assert evidence(1.0, 0.0) < 5
-
-
-def test_one_wrong_passage_is_hardly_more_wrong_than_another() -> None:
-    assert evidence(0.01, 0.0) - evidence(0.001, 0.0) < 0.7
-    assert evidence(0.001, 0.015) > evidence(0.01, 0.005)
 
 
 def test_only_the_top_is_read_and_kept(database: Database) -> None:

@@ -36,7 +36,7 @@ def write_family(
     write_tokenizer(source, directory / TOKENIZER)
     words = source.matrices["emb.word"]
     shape, weights = bi_encoder_weights(source, checkpoints.bi_encoder)
-    bi_encoder = Graph(shape, weights, words, bi_precision)
+    bi_encoder = Graph(shape, weights, words, bi_precision, fine_values=True)
     write_model(add_bi_encoder(bi_encoder), directory / BI_ENCODER)
     shape, weights = cross_encoder_weights(source, checkpoints.cross_encoder)
     cross_encoder = Graph(shape, weights, words, cross_precision)

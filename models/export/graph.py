@@ -41,6 +41,8 @@ SAFE_LIMIT = 63
 They add two products of a byte and a weight in 16 bits: 2 x 255 x 63 = 32,130 fits, 2 x 255 x 127
 does not, and is cut off without notice.
 """
+RESTS = 254
+"""Steps of what is rounded off in one step of the bytes: from half a step below to half above."""
 INT8_ACTIVATIONS = 4
 """Accuracy level at which MatMulNBits quantises activations, per row and block of 32."""
 
@@ -54,6 +56,9 @@ class Graph:
     """Tensors under the names of the source file; matrices have the shape (outputs, inputs)."""
     words: QuantisedMatrix
     precision: Precision
+    fine_values: bool = False
+    """Whether what is rounded off before the product that makes the values of attention is
+    multiplied as well (see `_fine_product`)."""
     nodes: list[onnx.NodeProto] = field(default_factory=list)
     tensors: list[onnx.TensorProto] = field(default_factory=list)
     tables: dict[str, onnx.TensorProto] = field(default_factory=dict)
@@ -209,7 +214,32 @@ def _row_linear(graph: Graph, name: str, source: str) -> str:
     weights = [graph.constant(f"{name}.w", values), graph.constant(f"{name}.s", scales)]
     inputs = [rows, weights[0], "row_step", weights[1], "row_middle"]
     product = graph.add("MatMulIntegerToFloat", inputs, f"{name}.relative")
+    if graph.fine_values and name.endswith(".v"):
+        product = _fine_product(graph, name, source, product)
     return graph.add("Mul", [product, largest], f"{name}.product")
+
+
+def _fine_product(graph: Graph, name: str, source: str, product: str) -> str:
+    """Add to a product of bytes that of what was rounded off, as bytes of a smaller step.
+
+    Float arithmetic differs between processors in the last digits, so that some numbers are rounded
+    to different sides, and most of what becomes of that in a text's vector comes by way of the
+    values of attention: a twelfth of the products (docs/decisions.md, 61).
+    """
+    if "rest_step" not in graph.quantised:
+        graph.quantised.add("rest_step")
+        graph.constant("rest_step", np.array(1 / RESTS, np.float32))
+        graph.constant("rest_row_step", np.array(1 / 127 / RESTS, np.float32))
+    kept = [f"{source}.bytes", f"{source}.steps", f"{source}.middles"]
+    kept = graph.add("DequantizeLinear", kept, f"{source}.kept", axis=0)
+    rest = graph.add("Sub", [f"{source}.table", kept], f"{source}.rest")
+    steps = graph.add("Mul", [f"{source}.steps", "rest_step"], f"{source}.rest_steps")
+    inputs = [rest, steps, f"{source}.middles"]
+    rest = graph.add("QuantizeLinear", inputs, f"{source}.rest_bytes", axis=0)
+    rows = graph.add("Reshape", [rest, f"{source}.shape"], f"{source}.rest_rows")
+    inputs = [rows, f"{name}.w", "rest_row_step", f"{name}.s", "row_middle"]
+    rest = graph.add("MatMulIntegerToFloat", inputs, f"{name}.rest")
+    return graph.add("Add", [product, rest], f"{name}.whole")
 
 
 def _quantised_rows(graph: Graph, source: str) -> tuple[str, str]:

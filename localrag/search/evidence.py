@@ -79,9 +79,8 @@ def evidence(
 def share_of_names(question: str, chunks: Iterable[StoredChunk]) -> dict[int, float]:
     """Return which part of the question's names of code each chunk has, from 0 to 1, by its id."""
     names = names_in(question)
-    if not names:
-        return {chunk.id: 0.0 for chunk in chunks}
-    return {chunk.id: sum(_counts(chunk, name) for name in names) / len(names) for chunk in chunks}
+    most = max(1, len(names))
+    return {chunk.id: sum(_counts(chunk, name) for name in names) / most for chunk in chunks}
 
 
 def _counts(chunk: StoredChunk, name: str) -> float:

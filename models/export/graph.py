@@ -226,8 +226,7 @@ def _fine_product(graph: Graph, name: str, source: str, product: str) -> str:
     to different sides, and most of what becomes of that in a text's vector comes by way of the
     values of attention: a twelfth of the products (docs/decisions.md, 61).
     """
-    if "rest_step" not in graph.quantised:
-        graph.quantised.add("rest_step")
+    if all(one.name != "rest_step" for one in graph.tensors):
         graph.constant("rest_step", np.array(1 / RESTS, np.float32))
         graph.constant("rest_row_step", np.array(1 / 127 / RESTS, np.float32))
     kept = [f"{source}.bytes", f"{source}.steps", f"{source}.middles"]
